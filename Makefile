@@ -1,0 +1,33 @@
+# The everyday commands. Each installs what it needs and is missing.
+SHELL := /bin/bash
+.PHONY: build demo dev test tsan bench soak fmt lint clean
+
+build:
+	@scripts/install-deps build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target muster
+
+demo: build
+	@scripts/demo
+
+dev: build
+	@build/release/muster dev
+
+test:
+	@scripts/install-deps test
+	@scripts/test
+
+tsan:
+	@scripts/install-deps test
+	@scripts/test tsan
+
+fmt:
+	@scripts/install-deps lint
+	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+
+lint:
+	@scripts/install-deps lint
+	@scripts/lint
+
+clean:
+	rm -rf build

@@ -1,0 +1,83 @@
+#include "base/json.h"
+
+#include <set>
+#include <vector>
+
+namespace muster {
+namespace {
+
+// Builds the document while it watches depth and duplicate keys; nlohmann's own parser stops as
+// soon as a handler answers false.
+class LimitedBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
+ public:
+  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
+
+  LimitedBuilder(Json& document, const JsonLimits& limits)
+      : Base(document, false), limits_(limits) {}
+
+  bool start_object(std::size_t size) {
+    keys_.emplace_back();
+    return enter() && Base::start_object(size);
+  }
+  bool end_object() {
+    keys_.pop_back();
+    --depth_;
+    return Base::end_object();
+  }
+  bool start_array(std::size_t size) { return enter() && Base::start_array(size); }
+  bool end_array() {
+    --depth_;
+    return Base::end_array();
+  }
+  bool key(std::string& text) {
+    if (!keys_.back().insert(text).second) {
+      problem_ = fmt::format("the key '{}' stands twice in one object", text.substr(0, 64));
+      return false;
+    }
+    return Base::key(text);
+  }
+  bool parse_error(std::size_t position, const std::string& last_token,
+                   const nlohmann::detail::exception& error) {
+    if (problem_.empty()) {
+      problem_ = fmt::format("not JSON: at byte {}, near '{}'", position, last_token.substr(0, 64));
+    }
+    return Base::parse_error(position, last_token, error);
+  }
+
+  const std::string& problem() const { return problem_; }
+
+ private:
+  bool enter() {
+    if (++depth_ <= limits_.depth_max) return true;
+    problem_ = fmt::format("nested too deep, at most {} levels are allowed", limits_.depth_max);
+    return false;
+  }
+
+  const JsonLimits& limits_;
+  std::size_t depth_ = 0;
+  std::vector<std::set<std::string>> keys_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
+  if (text.size() > limits.bytes_max) {
+    return fail(ErrorCode::BodyTooLarge, "the text has {} bytes, at most {} are allowed",
+                text.size(), limits.bytes_max);
+  }
+  Json root;
+  LimitedBuilder builder(root, limits);
+  const bool parsed = Json::sax_parse(text.begin(), text.end(), &builder);
+  if (!parsed || !builder.problem().empty() || root.is_discarded()) {
+    return fail(ErrorCode::InvalidJson, "{}",
+                builder.problem().empty() ? "not JSON" : builder.problem());
+  }
+  return root;
+}
+
+std::string dump_json(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace muster
