@@ -1,0 +1,121 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "core/action/action.h"
+#include "core/event.h"
+#include "core/fleet/agent.h"
+#include "core/input.h"
+
+// What the shell must do after a step. The contract: first commit `writes` of this step and of all
+// steps before it, then, in order, everything else. Nothing of a step may leave before its writes
+// are durable.
+
+namespace muster::core {
+
+// --- Records. ---
+
+struct PutAction {
+  ActionPtr action;  // live or final; a final one leaves the engine with this write
+};
+struct PutAgent {
+  AgentPtr agent;
+};
+struct PutIdempotency {
+  std::string key;
+  std::string digest;
+  std::vector<ActionId> actions;
+  Timestamp expires_at;
+};
+struct DropIdempotency {
+  std::string key;
+};
+struct AppendEvent {
+  Event event;  // also published to subscribers, after the commit
+};
+using Write = std::variant<PutAction, PutAgent, PutIdempotency, DropIdempotency, AppendEvent>;
+
+// --- To agents. ---
+
+struct SendSchedule {
+  ActionPtr action;
+};
+struct SendSignal {
+  ActionId id;
+  std::uint32_t attempt = 1;
+  Signal signal = Signal::Cancel;
+  std::string reason;
+};
+// The final report is durable; the agent may forget the action.
+struct SendAck {
+  ActionId id;
+  std::uint32_t attempt = 1;
+};
+struct SendSyncRequest {
+  std::uint64_t sync = 0;
+};
+// Ends the session.
+struct CloseSession {
+  std::string reason;
+};
+struct AgentSend {
+  SessionId session = 0;
+  std::variant<SendSchedule, SendSignal, SendAck, SendSyncRequest, CloseSession> message;
+};
+
+// --- To the controller's workers. ---
+
+struct StartJob {
+  ActionPtr action;
+  bool resumed = false;  // an earlier attempt was cut off by a restart
+};
+struct SignalJob {
+  ActionId id;
+  std::uint32_t attempt = 1;
+  Signal signal = Signal::Cancel;
+};
+using Job = std::variant<StartJob, SignalJob>;
+
+// --- To the store's history. ---
+
+struct Lookup {
+  LookupId lookup = 0;
+  std::vector<ActionId> ids;
+  std::vector<std::string> names;
+};
+
+// --- To whoever asked. ---
+
+struct SubmitReply {
+  std::vector<ActionPtr> actions;
+  std::vector<ActionId> replayed;  // instead of `actions`, where an Idempotency-Key repeats
+};
+struct ActionReply {
+  ActionPtr action;
+};
+struct RefreshReply {
+  std::vector<AgentName> refreshed;
+};
+struct Reply {
+  RequestId request = 0;
+  std::variant<SubmitReply, ActionReply, RefreshReply, Error> body;
+};
+
+struct Effects {
+  std::vector<Write> writes;
+  std::vector<AgentSend> sends;
+  std::vector<Job> jobs;
+  std::vector<Lookup> lookups;
+  std::vector<Reply> replies;
+
+  bool empty() const {
+    return writes.empty() && sends.empty() && jobs.empty() && lookups.empty() && replies.empty();
+  }
+};
+
+}  // namespace muster::core

@@ -1,0 +1,211 @@
+#include "core/engine.h"
+
+#include <algorithm>
+
+#include "core/action/approvals.h"
+#include "core/action/dispatch.h"
+#include "core/action/explainer.h"
+#include "core/action/signals.h"
+#include "core/action/submission.h"
+#include "core/action/transitions.h"
+#include "core/fleet/reports.h"
+#include "core/fleet/sync.h"
+#include "core/state.h"
+
+namespace muster::core {
+namespace {
+
+void handle_lookup_done(Step& step, const LookupDone& done) {
+  const auto found = step.state.lookups.find(done.lookup);
+  if (found == step.state.lookups.end()) return;
+  const Continuation continuation = std::move(found->second);
+  step.state.lookups.erase(found);
+  if (const auto* submit = std::get_if<Submit>(&continuation)) {
+    resume_submit(step, *submit, done.found);
+  } else {
+    resume_reports(step, done.lookup, std::get<PendingReports>(continuation), done.found);
+  }
+}
+
+// Timers that are due are handled with every input, so that a busy engine is never late.
+void handle_due_timers(Step& step) {
+  while (const auto id = step.state.action_timers.take_due(step.now)) {
+    handle_action_timer(step, *id);
+  }
+  while (const auto name = step.state.agent_timers.take_due(step.now)) {
+    handle_agent_timer(step, *name);
+  }
+  while (auto key = step.state.idempotency.take_expired(step.now,
+                                                        step.state.options.idempotency_max)) {
+    step.effects.writes.push_back(DropIdempotency{std::move(*key)});
+  }
+}
+
+struct Dispatcher {
+  Step& step;
+
+  void operator()(const Submit& input) const { handle_submit(step, input); }
+  void operator()(const SignalRequest& input) const { handle_signal(step, input); }
+  void operator()(const DecideRequest& input) const { handle_decision(step, input); }
+  void operator()(const RefreshRequest& input) const { handle_refresh(step, input); }
+  void operator()(const AgentConnected& input) const { handle_connected(step, input); }
+  void operator()(const AgentDisconnected& input) const { handle_disconnected(step, input); }
+  void operator()(const AgentHeartbeat& input) const { handle_heartbeat(step, input); }
+  void operator()(const AgentReport& input) const { handle_report(step, input); }
+  void operator()(const AgentSyncPage& input) const { handle_sync_page(step, input); }
+  void operator()(const JobDone& input) const { handle_job_done(step, input); }
+  void operator()(const JobStatus& input) const { handle_job_status(step, input); }
+  void operator()(const LookupDone& input) const { handle_lookup_done(step, input); }
+  void operator()(const Tick&) const {}
+};
+
+// Follows every consequence to its end.
+Effects conclude(Step& step) {
+  do {
+    settle_ended(step);
+    send_dispatchable(step);
+    start_ready_jobs(step);
+  } while (!step.ended.empty());
+  step.refresh_replies();
+  return std::move(step.effects);
+}
+
+}  // namespace
+
+struct Engine::Parts {
+  State state;
+};
+
+Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>()) {
+  parts_->state.options = std::move(options);
+}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+
+void Engine::restore_action(ActionPtr action) {
+  State& state = parts_->state;
+  state.last_action_seq = std::max(state.last_action_seq, action->spec->seq);
+  if (occupies_worker(*action)) ++state.jobs_running;
+  state.actions.put(action);
+}
+
+void Engine::restore_agent(AgentPtr agent) {
+  Agent unknown = *agent;
+  unknown.state = AgentState::Unknown;
+  unknown.state_reason = "has not connected since the controller started";
+  parts_->state.agents.put(std::make_shared<const Agent>(std::move(unknown)));
+}
+
+void Engine::restore_idempotency(PutIdempotency record) {
+  parts_->state.idempotency.put(record);
+}
+
+void Engine::restore_event_seq(std::uint64_t last) { parts_->state.last_event_seq = last; }
+
+void Engine::restore_action_seq(std::uint64_t last) {
+  parts_->state.last_action_seq = std::max(parts_->state.last_action_seq, last);
+}
+
+Effects Engine::start(Timestamp now) {
+  Step step(parts_->state, now);
+  for (const AgentPtr& agent : parts_->state.agents.all()) {
+    Agent next = *agent;
+    next.state_since = now;
+    parts_->state.agents.put(std::make_shared<const Agent>(std::move(next)));
+    parts_->state.agent_timers.set(agent->identity.name,
+                                   now + parts_->state.options.unknown_deadline);
+  }
+  for (const ActionPtr& action : parts_->state.actions.all()) {
+    if (occupies_worker(*action)) {
+      recover_job(step, action);
+    } else if (action->status == Status::Ready && action->next_try <= now) {
+      parts_->state.ready.insert({action->spec->seq, action->id()});
+      parts_->state.action_timers.set(action->id(), action->deadline);
+    } else if (action->next_try > now) {
+      parts_->state.action_timers.set(action->id(), action->next_try);
+    } else {
+      parts_->state.action_timers.set(action->id(), action->deadline);
+    }
+  }
+  return conclude(step);
+}
+
+Effects Engine::step(Timestamp now, const Input& input) {
+  Step step(parts_->state, now);
+  // The input first: what has just ended or spoken up does not time out.
+  std::visit(Dispatcher{step}, input);
+  settle_ended(step);
+  handle_due_timers(step);
+  return conclude(step);
+}
+
+std::optional<Timestamp> Engine::next_deadline() const {
+  std::optional<Timestamp> next;
+  for (const auto& candidate :
+       {parts_->state.action_timers.next(), parts_->state.agent_timers.next(),
+        parts_->state.idempotency.next_expiry()}) {
+    if (candidate && (!next || *candidate < *next)) next = candidate;
+  }
+  return next;
+}
+
+ActionPtr Engine::find_action(const ActionId& id) const { return parts_->state.actions.find(id); }
+
+AgentPtr Engine::find_agent(const AgentName& name) const { return parts_->state.agents.find(name); }
+
+std::vector<AgentPtr> Engine::agents() const {
+  std::vector<AgentPtr> result;
+  for (const AgentPtr& agent : parts_->state.agents.all()) {
+    const Session* session = parts_->state.agents.session_of(agent->identity.name);
+    if (session == nullptr) {
+      result.push_back(agent);
+      continue;
+    }
+    Agent current = *agent;
+    current.last_seen = session->last_heard;
+    result.push_back(std::make_shared<const Agent>(std::move(current)));
+  }
+  return result;
+}
+
+std::vector<ActionPtr> Engine::agent_queue(const AgentName& name, std::size_t limit) const {
+  std::vector<ActionPtr> result;
+  for (const auto& [seq, id] : parts_->state.actions.of_agent(name)) {
+    if (result.size() == limit) break;
+    result.push_back(parts_->state.actions.find(id));
+  }
+  return result;
+}
+
+std::optional<SessionId> Engine::session_of(const AgentName& name) const {
+  const Session* session = parts_->state.agents.session_of(name);
+  if (session == nullptr) return std::nullopt;
+  return session->id;
+}
+
+std::optional<Explanation> Engine::explain(const ActionId& id, Timestamp now) const {
+  const ActionPtr action = parts_->state.actions.find(id);
+  if (!action) return std::nullopt;
+  return core::explain(parts_->state, action, now);
+}
+
+EngineStats Engine::stats() const {
+  EngineStats stats;
+  for (auto status = Status::Init; status <= Status::WaitingLifecycleCompletion;
+       status = static_cast<Status>(static_cast<int>(status) + 1)) {
+    stats.live_by_status.emplace_back(status, parts_->state.actions.count(status));
+  }
+  for (const AgentPtr& agent : parts_->state.agents.all()) {
+    switch (agent->state) {
+      case AgentState::Online: ++stats.agents_online; break;
+      case AgentState::Offline: ++stats.agents_offline; break;
+      case AgentState::Unknown: ++stats.agents_unknown; break;
+    }
+  }
+  stats.jobs_running = parts_->state.jobs_running;
+  stats.last_event = parts_->state.last_event_seq;
+  return stats;
+}
+
+}  // namespace muster::core
