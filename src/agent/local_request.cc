@@ -1,0 +1,211 @@
+#include "agent/local_request.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <vector>
+
+#include "base/json.h"
+#include "core/kind/catalog.h"
+#include "core/kind/field_reader.h"
+#include "http/router.h"
+
+namespace muster::agent {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 800;
+constexpr std::size_t kReasonBytesMax = 8000;
+constexpr std::size_t kInputsBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kListMax = 10'000;
+constexpr std::size_t kLogMax = std::size_t{1} << 20;
+constexpr Duration kTimeoutMax = Duration::days(3650);
+
+// One error for all of them.
+Error gather(std::vector<FieldError> errors) {
+  const bool alike = std::ranges::all_of(
+      errors, [&](const FieldError& one) { return one.code == errors.front().code; });
+  std::string message = errors.front().detail;
+  if (errors.size() > 1) {
+    message = fmt::format("{} fields are wrong, the first: {}", errors.size(), message);
+  }
+  const ErrorCode code = alike ? errors.front().code : ErrorCode::InvalidRequest;
+  return {code, std::move(message), std::move(errors)};
+}
+
+// Names are shown in tables and logs.
+std::optional<std::string> printable_problem(std::string_view text) {
+  const bool control = std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (control) return "must not have control characters";
+  return std::nullopt;
+}
+
+std::optional<core::ActionId> read_id(core::FieldReader& reader) {
+  const auto text = reader.text("id", {.bytes_max = 64});
+  if (!text) return std::nullopt;
+  const auto id = Uuid::parse(*text);
+  if (!id) {
+    reader.invalid("id", fmt::format("id: {}", id.error().message));
+    return std::nullopt;
+  }
+  if (id->is_nil()) {
+    reader.invalid("id", "id must not be the nil UUID");
+    return std::nullopt;
+  }
+  return *id;
+}
+
+void read_inputs(core::FieldReader& reader, const Json& action, CreateBody& decoded,
+                 std::vector<FieldError>& errors) {
+  const bool given = reader.has("inputs");
+  const Json inputs = given ? action.at("inputs") : Json::object();
+  if (!inputs.is_object()) {
+    reader.invalid("inputs", "inputs must be an object");
+    return;
+  }
+  decoded.inputs = dump_json(inputs);
+  if (decoded.inputs.size() > kInputsBytesMax) {
+    reader.invalid("inputs", fmt::format("inputs has {} bytes, at most {} are allowed",
+                                         decoded.inputs.size(), kInputsBytesMax));
+    return;
+  }
+  if (decoded.kind.empty()) return;
+  auto wrong = core::KindCatalog::check_inputs(decoded.kind, inputs, "/action/inputs");
+  errors.insert(errors.end(), std::make_move_iterator(wrong.begin()),
+                std::make_move_iterator(wrong.end()));
+}
+
+Result<std::uint64_t> query_number(const http::Query& query, std::string_view key,
+                                   std::uint64_t otherwise, std::uint64_t min, std::uint64_t max) {
+  if (!query.has(key)) return otherwise;
+  const std::string text = query.get(key);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < min || number > max) {
+    return fail(ErrorCode::InvalidValue, "{} is {}, it must be a number from {} to {}", key,
+                core::in_quotes(text), min, max);
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<CreateBody> decode_create(std::string_view body) {
+  MUSTER_TRY_ASSIGN(const Json json, parse_json(body));
+  std::vector<FieldError> errors;
+  core::FieldReader outer(json, "", errors);
+  CreateBody decoded;
+  if (json.is_object() && !outer.has("action")) outer.require("action");
+  if (json.is_object() && json.contains("action")) {
+    const Json& action = json.at("action");
+    core::FieldReader reader(action, "/action", errors);
+    decoded.id = read_id(reader);
+    decoded.name =
+        reader.text("name", {.bytes_max = kNameBytesMax}, printable_problem).value_or("");
+    if (action.is_object()) {
+      reader.require("action");
+      decoded.kind = reader.text("action", {.bytes_max = kNameBytesMax}).value_or("");
+      read_inputs(reader, action, decoded, errors);
+    }
+    decoded.timeout = reader.duration("timeout", Duration{}, kTimeoutMax).value_or(Duration{});
+    reader.finish();
+  }
+  outer.finish();
+  if (!errors.empty()) return fail(gather(std::move(errors)));
+  return decoded;
+}
+
+Result<SignalBody> decode_signal(std::string_view body) {
+  MUSTER_TRY_ASSIGN(const Json json, parse_json(body));
+  std::vector<FieldError> errors;
+  core::FieldReader reader(json, "", errors);
+  SignalBody decoded;
+  if (json.is_object()) reader.require("signal");
+  const auto word = reader.text("signal", {.bytes_max = 64});
+  if (word) {
+    std::string upper(*word);
+    std::ranges::transform(upper, upper.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const auto signal = core::parse_signal(upper);
+    if (!signal) {
+      reader.invalid("signal", fmt::format("signal is {}, it must be CANCEL, SUSPEND or RESUME",
+                                           core::in_quotes(*word)));
+    }
+    decoded.signal = signal.value_or(core::Signal::None);
+  }
+  decoded.reason =
+      reader.text("reason", {.bytes_max = kReasonBytesMax, .may_be_empty = true}).value_or("");
+  reader.finish();
+  if (!errors.empty()) return fail(gather(std::move(errors)));
+  return decoded;
+}
+
+Result<ListQuery> decode_list_query(std::string_view raw) {
+  MUSTER_TRY_ASSIGN(const auto query, http::Query::parse(raw, {"limit", "marker", "state"}));
+  ListQuery decoded;
+  MUSTER_TRY_ASSIGN(decoded.limit, query_number(query, "limit", decoded.limit, 1, kListMax));
+  if (query.has("state")) {
+    const std::string state = query.get("state");
+    if (state != "queue" && state != "finished") {
+      return fail(ErrorCode::InvalidValue, "state is {}, it must be queue or finished",
+                  core::in_quotes(state));
+    }
+    decoded.state = state == "queue" ? ListState::Queue : ListState::Finished;
+  }
+  if (query.has("marker")) {
+    const auto id = Uuid::parse(query.get("marker"));
+    if (!id) {
+      return fail(ErrorCode::InvalidMarker, "marker {} is not the id of an action",
+                  core::in_quotes(query.get("marker")));
+    }
+    decoded.marker = *id;
+  }
+  return decoded;
+}
+
+Result<LogQuery> decode_log_query(std::string_view raw) {
+  MUSTER_TRY_ASSIGN(const auto query,
+                    http::Query::parse(raw, {"attempt", "follow", "limit", "offset"}));
+  LogQuery decoded;
+  constexpr std::uint64_t kOffsetMax = std::numeric_limits<std::int64_t>::max() / 2;
+  MUSTER_TRY_ASSIGN(const auto attempt, query_number(query, "attempt", 0, 1, UINT32_MAX));
+  MUSTER_TRY_ASSIGN(decoded.offset, query_number(query, "offset", 0, 0, kOffsetMax));
+  MUSTER_TRY_ASSIGN(decoded.limit, query_number(query, "limit", decoded.limit, 1, kLogMax));
+  decoded.attempt = static_cast<std::uint32_t>(attempt);
+  if (query.has("follow")) {
+    const std::string follow = query.get("follow");
+    if (follow != "true" && follow != "false" && !follow.empty()) {
+      return fail(ErrorCode::InvalidValue, "follow is {}, it must be true or false",
+                  core::in_quotes(follow));
+    }
+    decoded.follow = follow != "false";
+  }
+  return decoded;
+}
+
+Result<core::ActionId> path_id(const http::Request& request) {
+  const auto found = request.path_params.find("id");
+  const std::string text = found == request.path_params.end() ? "" : found->second;
+  const auto id = Uuid::parse(text);
+  if (!id) {
+    return fail(ErrorCode::NotFound, "no action {}, an action is named by its UUID here",
+                core::in_quotes(text));
+  }
+  return *id;
+}
+
+Result<void> check_json_body(const http::Request& request) {
+  const auto found = request.headers.find("content-type");
+  const std::string type = found == request.headers.end() ? "" : found->second;
+  std::string media = type.substr(0, type.find(';'));
+  while (!media.empty() && media.back() == ' ') media.pop_back();
+  std::ranges::transform(media, media.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (media == "application/json") return {};
+  return fail(ErrorCode::UnsupportedMediaType,
+              "the Content-Type is {}, it must be application/json", core::in_quotes(type));
+}
+
+}  // namespace muster::agent

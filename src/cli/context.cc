@@ -1,0 +1,78 @@
+#include "cli/context.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/check.h"
+#include "cli/interrupt.h"
+#include "cli/yaml.h"
+
+namespace muster::cli {
+namespace {
+
+bool write_stream(std::FILE* stream, std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  return written && std::fflush(stream) == 0;
+}
+
+std::uint64_t system_random() {
+  std::uint64_t value = 0;
+  const ssize_t got = getrandom(&value, sizeof value, 0);
+  MUSTER_CHECK(got == static_cast<ssize_t>(sizeof value), "getrandom answered {}", got);
+  return value;
+}
+
+Timestamp system_now() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return {time.tv_sec * 1'000'000 + time.tv_nsec / 1000};
+}
+
+void system_sleep(Duration duration) {
+  if (duration.us <= 0) return;
+  const timespec time{duration.us / 1'000'000, duration.us % 1'000'000 * 1000};
+  nanosleep(&time, nullptr);  // a signal ends it early, which is what the caller wants
+}
+
+}  // namespace
+
+std::optional<Format> parse_format(std::string_view text) {
+  if (text == "table") return Format::Table;
+  if (text == "wide") return Format::Wide;
+  if (text == "json") return Format::Json;
+  if (text == "yaml") return Format::Yaml;
+  if (text == "name") return Format::Name;
+  return std::nullopt;
+}
+
+Environment process_environment() {
+  return {system_now, system_sleep, system_random, interrupted, process_env};
+}
+
+Console::Console()
+    : out_([](std::string_view text) { return write_stream(stdout, text); }),
+      err_([](std::string_view text) { return write_stream(stderr, text); }) {}
+
+bool Console::out(std::string_view text) {
+  if (!out_closed_ && !text.empty() && !out_(text)) out_closed_ = true;
+  return !out_closed_;
+}
+
+void Console::say(std::string_view text) {
+  if (!quiet_) err_(text);
+}
+
+void Console::warn(std::string_view text) { err_(text); }
+
+void print_document(Context& context, const Json& document) {
+  if (context.options.format == Format::Yaml) {
+    context.console.out(dump_yaml(document));
+  } else {
+    context.console.out(dump_json(document, 2) + "\n");
+  }
+}
+
+}  // namespace muster::cli

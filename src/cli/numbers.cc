@@ -1,0 +1,27 @@
+#include "cli/numbers.h"
+
+#include <charconv>
+
+namespace muster::cli {
+
+Outcome<void> set_duration(Duration& value, const std::string& text, std::string_view option) {
+  if (text.empty()) return {};
+  const Result<Duration> parsed = parse_duration(text);
+  if (!parsed) return usage("{}: {}", option, parsed.error().message);
+  value = *parsed;
+  return {};
+}
+
+Outcome<void> set_mode(unsigned& value, const std::string& text, std::string_view option) {
+  if (text.empty()) return {};
+  unsigned mode = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, mode, 8);
+  if (error != std::errc() || stop != end || mode > 0777) {
+    return usage("{}: '{}' is not an octal mode like 0660", option, text);
+  }
+  value = mode;
+  return {};
+}
+
+}  // namespace muster::cli

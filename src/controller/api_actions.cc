@@ -1,0 +1,181 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/action_json.h"
+#include "controller/api_action_list.h"
+#include "controller/api_action_request.h"
+#include "controller/api_body.h"
+#include "controller/api_ref.h"
+#include "controller/api_sha256.h"
+#include "controller/api_state.h"
+#include "store/record_codec.h"
+
+// Creating and reading actions.
+
+namespace muster::controller {
+namespace {
+
+constexpr std::size_t kIdempotencyKeyMax = 255;
+
+std::string etag(const core::Action& action) { return fmt::format("\"{}\"", action.revision); }
+
+// None: the request has no key.
+Result<std::optional<core::IdempotencyKey>> idempotency_of(const http::Request& request) {
+  const auto found = request.headers.find("idempotency-key");
+  if (found == request.headers.end()) return std::nullopt;
+  const std::string& key = found->second;
+  const bool printable = std::ranges::all_of(key, [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (key.empty() || key.size() > kIdempotencyKeyMax || !printable) {
+    return fail(ErrorCode::InvalidValue,
+                "the header Idempotency-Key must have 1 to {} printable ASCII characters",
+                kIdempotencyKeyMax);
+  }
+  // A header has no line break, so no name and key can be mistaken for another pair.
+  return core::IdempotencyKey{fmt::format("{}\n{}", request.identity.name, key),
+                              sha256_hex(request.body)};
+}
+
+Result<std::vector<core::ActionPtr>> read_replayed(store::Store& store,
+                                                   const std::vector<core::ActionId>& ids) {
+  std::vector<core::ActionPtr> actions;
+  actions.reserve(ids.size());
+  for (const core::ActionId& id : ids) {
+    MUSTER_TRY_ASSIGN(const auto value, store.get(store::Space::Action, id.bytes()));
+    if (!value) {
+      return fail(ErrorCode::NotFound,
+                  "a request with this Idempotency-Key was carried out before, but its action {} "
+                  "is no longer kept",
+                  id.to_string());
+    }
+    MUSTER_TRY_ASSIGN(core::ActionPtr action, store::decode_action(*value));
+    actions.push_back(std::move(action));
+  }
+  return actions;
+}
+
+void answer_created(const CallPtr& call, bool single, const core::SubmitReply& reply) {
+  std::vector<core::ActionPtr> actions = reply.actions;
+  Headers headers;
+  if (!reply.replayed.empty()) {
+    MUSTER_CALL_TRY_ASSIGN(call, actions, read_replayed(call->api.store(), reply.replayed));
+    headers.emplace_back("Idempotency-Replayed", "true");
+  }
+  if (single && actions.size() == 1) {
+    headers.emplace_back("Location",
+                         fmt::format("/v1/actions/{}", actions.front()->id().to_string()));
+    headers.emplace_back("ETag", etag(*actions.front()));
+    call->answer(202, {{"action", action_json(*actions.front())}}, std::move(headers));
+    return;
+  }
+  Json list = Json::array();
+  for (const core::ActionPtr& action : actions) list.push_back(action_json(*action));
+  call->answer(202, {{"actions", std::move(list)}}, std::move(headers));
+}
+
+void create(const CallPtr& call) {
+  const http::Request& request = call->request;
+  if (const auto typed = check_json_body(request); !typed) return call->refuse(typed.error());
+  if (const auto query = http::Query::parse(request.query, {}); !query) {
+    return call->refuse(query.error());
+  }
+  MUSTER_CALL_TRY_ASSIGN(call, auto idempotency, idempotency_of(request));
+  MUSTER_CALL_TRY_ASSIGN(call, CreateBody body, decode_create(request.body));
+  core::Submit submit;
+  submit.who = request.identity.name;
+  submit.actions = std::move(body.actions);
+  submit.idempotency = std::move(idempotency);
+  request_engine<core::SubmitReply>(
+      call->api, std::move(submit),
+      [call, single = body.single](const Result<core::SubmitReply>& reply) {
+        if (reply) {
+          answer_created(call, single, *reply);
+        } else {
+          call->refuse(with_client_pointers(reply.error(), single));
+        }
+      });
+}
+
+void list(const CallPtr& call) {
+  MUSTER_CALL_TRY_ASSIGN(call, store::ActionQuery query, decode_action_query(call->request.query));
+  store::Store& store = call->api.store();
+  if (!query.marker.empty()) {
+    MUSTER_CALL_TRY_ASSIGN(call, const auto marked, store.get(store::Space::Action, query.marker));
+    if (!marked) {
+      return call->refuse(query_error(
+          "marker", ErrorCode::InvalidMarker,
+          fmt::format("the marker {} names no action, or one that is no longer kept; list again "
+                      "from the start",
+                      Uuid::from_bytes(query.marker).to_string())));
+    }
+  }
+  const std::size_t limit = query.limit;
+  ++query.limit;  // one more tells whether there is a next page
+  MUSTER_CALL_TRY_ASSIGN(call, std::vector<store::Record> records, store.query_actions(query));
+  const bool more = records.size() > limit;
+  if (more) records.resize(limit);
+  Json rows = Json::array();
+  Json warnings = Json::array();
+  for (const store::Record& record : records) {
+    const Result<core::ActionPtr> action = store::decode_action(record.value);
+    if (action) {
+      rows.push_back(action_row_json(**action));
+    } else {
+      warnings.push_back(fmt::format("the record of action {} cannot be read: {}",
+                                     Uuid::from_bytes(record.key).to_string(),
+                                     action.error().message));
+    }
+  }
+  Json body = {{"actions", std::move(rows)},
+               {"next_marker",
+                more ? Json(Uuid::from_bytes(records.back().key).to_string()) : Json(nullptr)}};
+  if (!warnings.empty()) body["warnings"] = std::move(warnings);
+  call->answer(200, body);
+}
+
+void get(const CallPtr& call) {
+  if (const auto query = http::Query::parse(call->request.query, {}); !query) {
+    return call->refuse(query.error());
+  }
+  MUSTER_CALL_TRY_ASSIGN(call, const core::ActionPtr action,
+                         resolve_action(call->api.store(), call->param("ref")));
+  call->answer(200, {{"action", action_json(*action)}}, {{"ETag", etag(*action)}});
+}
+
+void explain(const CallPtr& call) {
+  if (const auto query = http::Query::parse(call->request.query, {}); !query) {
+    return call->refuse(query.error());
+  }
+  MUSTER_CALL_TRY_ASSIGN(call, const core::ActionPtr action,
+                         resolve_action(call->api.store(), call->param("ref")));
+  if (action->is_final()) {
+    return call->answer(200, {{"explain", explanation_of_final_json(*action)}});
+  }
+  using Answer = std::optional<core::Explanation>;
+  ask_engine<Answer>(
+      call->api,
+      [id = action->id()](const core::Engine& engine, Timestamp now) {
+        return engine.explain(id, now);
+      },
+      [call, id = action->id()](const Result<Answer>& explanation) {
+        if (!explanation) return call->refuse(explanation.error());
+        if (*explanation) {
+          return call->answer(200, {{"explain", explanation_json(**explanation)}});
+        }
+        // It ended after it was looked up.
+        MUSTER_CALL_TRY_ASSIGN(call, const core::ActionPtr ended,
+                               resolve_action(call->api.store(), id.to_string()));
+        call->answer(200, {{"explain", explanation_of_final_json(*ended)}});
+      });
+}
+
+}  // namespace
+
+void add_action_routes(Routes& routes) {
+  routes.add("POST", "/v1/actions", Permission::Submit, create);
+  routes.add("GET", "/v1/actions", Permission::Read, list);
+  routes.add("GET", "/v1/actions/{ref}", Permission::Read, get);
+  routes.add("GET", "/v1/actions/{ref}/explain", Permission::Read, explain);
+}
+
+}  // namespace muster::controller

@@ -1,0 +1,213 @@
+#include "controller/server_main.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "controller/api.h"
+#include "controller/authorizer.h"
+#include "controller/controller.h"
+#include "controller/event_hub.h"
+#include "controller/job_pool.h"
+#include "controller/link_inlet.h"
+#include "controller/log_broker.h"
+#include "controller/metrics.h"
+#include "controller/system.h"
+#include "http/server.h"
+#include "log/log.h"
+#include "rpc/link_server.h"
+#include "store/sqlite_store.h"
+
+namespace muster::controller {
+namespace {
+
+// The engine's outlets, wired once everything stands. The link and the jobs need the controller and
+// the controller needs them, so they are set after construction and before anything can be sent.
+class Wiring final : public Outlets {
+ public:
+  void send_to_agent(const core::AgentSend& send) override { link->send(send); }
+  void run_job(const core::Job& job) override { jobs->run(job); }
+  void publish(const core::Event& event) override {
+    metrics->on_event(event);
+    events->publish(event);
+  }
+
+  rpc::LinkServer* link = nullptr;
+  JobPool* jobs = nullptr;
+  EventHub* events = nullptr;
+  Metrics* metrics = nullptr;
+};
+
+int refuse_to_start(const Error& error) {
+  std::fprintf(stderr, "muster server: %s (%s)\n", error.message.c_str(),
+               std::string(name(error.code)).c_str());
+  return 1;
+}
+
+Result<void> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return fail(ErrorCode::IoError, "cannot make the data directory '{}': {}", path,
+              std::strerror(errno));
+}
+
+ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
+  ControllerOptions result;
+  result.instance_id = instance;
+  result.engine.instance_id = instance;
+  result.engine.default_timeout = options.default_timeout;
+  result.engine.default_queue_timeout = options.default_queue_timeout;
+  result.engine.workers = options.workers;
+  result.retention = {.age_max = options.retention_age,
+                      .count_max = options.retention_count,
+                      .events_max = options.retention_events};
+  result.random = system_random;
+  result.clock = system_clock_now;
+  return result;
+}
+
+class ServerProcess {
+ public:
+  explicit ServerProcess(const ServerOptions& options) : options_(options) {}
+
+  // Everything up to serving. Agents are let in last, when the API can already tell about them.
+  Result<void> start() {
+    MUSTER_TRY(make_directory(options_.data_dir));
+    const std::string path = options_.data_dir + "/muster.db";
+    MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
+    MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
+    const std::string instance = Uuid::v4(system_random(), system_random()).to_string();
+
+    metrics_ = std::make_unique<Metrics>(options_.version, system_clock_now());
+    events_ = std::make_unique<EventHub>(*store_);
+    wiring_.metrics = metrics_.get();
+    wiring_.events = events_.get();
+    jobs_ = std::make_unique<JobPool>(options_.workers,
+                                      [this](core::Input input) { inlet_.post(std::move(input)); });
+    wiring_.jobs = jobs_.get();
+    MUSTER_TRY_ASSIGN(link_, rpc::LinkServer::start({.address = options_.agent_listen,
+                                                     .insecure = options_.insecure,
+                                                     .welcome = {.term = term,
+                                                                 .controller_id = instance}},
+                                                    inlet_));
+    wiring_.link = link_.get();
+    MUSTER_TRY_ASSIGN(controller_, Controller::start(controller_options(options_, instance), *store_,
+                                                     term, wiring_));
+    logs_ = std::make_unique<LogBroker>(
+        *controller_, [this](core::SessionId session, const rpc::LogRequest& request) {
+          link_->request_log(session, request);
+        });
+    inlet_.open(*controller_, *logs_);
+    api_ = make_api({.controller = *controller_,
+                     .events = *events_,
+                     .logs = *logs_,
+                     .metrics = *metrics_,
+                     .authorizer = authorizer_,
+                     .version = options_.version,
+                     .instance_id = instance,
+                     .term = term,
+                     .started_at = system_clock_now(),
+                     .clock = system_clock_now,
+                     .temp_dir = options_.data_dir});
+    MUSTER_TRY_ASSIGN(http_, http::Server::start(http_options(), make_handler(*api_, *metrics_)));
+    log::info("ready", {{"version", options_.version},
+                        {"term", term},
+                        {"socket", socket_path()},
+                        {"http_port", http_->tcp_port()},
+                        {"agent_port", link_->port()}});
+    return {};
+  }
+
+  Controller& controller() { return *controller_; }
+
+  void stop() {
+    log::info("stopping", {});
+    if (http_) http_->stop(Duration::seconds(5));
+    if (!controller_) inlet_.shut();
+    if (link_) link_->stop();
+    if (jobs_) jobs_->stop();
+    if (controller_) controller_->stop();
+    api_.reset();
+    http_.reset();
+  }
+
+ private:
+  std::string socket_path() const {
+    return options_.socket.empty() ? options_.data_dir + "/muster.sock" : options_.socket;
+  }
+
+  http::ServerOptions http_options() const {
+    http::ServerOptions result;
+    result.unix_path = socket_path();
+    result.unix_mode = options_.socket_mode;
+    result.tcp_address = options_.listen;
+    result.insecure = options_.insecure;
+    result.threads = options_.http_threads;
+    return result;
+  }
+
+  const ServerOptions& options_;
+  LocalAuthorizer authorizer_;
+  LinkInlet inlet_;
+  Wiring wiring_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<EventHub> events_;
+  std::unique_ptr<JobPool> jobs_;
+  std::unique_ptr<rpc::LinkServer> link_;
+  std::unique_ptr<Controller> controller_;
+  std::unique_ptr<LogBroker> logs_;
+  std::unique_ptr<http::Router> api_;
+  std::unique_ptr<http::Server> http_;
+};
+
+}  // namespace
+
+int run_server(const ServerOptions& options) {
+  // Blocked before any thread starts, so that every thread inherits it and sigwait gets them all.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const auto level = log::parse_level(options.log_level);
+  if (!level) return refuse_to_start(level.error());
+  const auto format = log::parse_format(options.log_format);
+  if (!format) return refuse_to_start(format.error());
+  log::init({.level = *level, .format = *format});
+  ServerProcess server(options);
+  if (auto started = server.start(); !started) {
+    server.stop();
+    return refuse_to_start(started.error());
+  }
+  std::mutex mutex;
+  std::optional<Error> fatal;
+  server.controller().on_fatal([&](const Error& error) {
+    {
+      const std::lock_guard lock(mutex);
+      fatal = error;
+    }
+    ::kill(::getpid(), SIGUSR1);
+  });
+  notify_supervisor("READY=1");
+  int signal = 0;
+  sigwait(&signals, &signal);
+  notify_supervisor("STOPPING=1");
+  server.stop();
+  const std::lock_guard lock(mutex);
+  if (fatal) {
+    log::error("the controller cannot go on", {{"problem", fatal->message}});
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace muster::controller

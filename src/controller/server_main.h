@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/time.h"
+
+namespace muster::controller {
+
+// Everything that `muster server` can be told.
+struct ServerOptions {
+  std::string data_dir = "/var/lib/muster";
+  std::string socket;  // empty: <data_dir>/muster.sock
+  unsigned socket_mode = 0660;
+  std::string listen = "127.0.0.1:8440";        // empty: no TCP
+  std::string agent_listen = "127.0.0.1:8441";
+  bool insecure = false;
+  Duration retention_age = Duration::days(30);
+  std::uint64_t retention_count = 1'000'000;
+  std::uint64_t retention_events = 1'000'000;
+  Duration default_timeout = Duration::seconds(3600);
+  Duration default_queue_timeout = Duration::days(1);
+  std::size_t workers = 32;
+  std::size_t http_threads = 2;
+  std::string log_level = "info";
+  std::string log_format = "text";
+  std::string version;
+};
+
+// Runs a controller until SIGTERM or SIGINT. The answer is the exit code of the process. What is
+// wrong at the start (a locked or damaged store, an address in use) is printed with what to do.
+int run_server(const ServerOptions& options);
+
+}  // namespace muster::controller

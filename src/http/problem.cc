@@ -1,0 +1,185 @@
+#include "http/problem.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "http/router.h"
+
+namespace muster::http {
+
+int http_status(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidRequest:
+    case ErrorCode::InvalidJson:
+    case ErrorCode::InvalidValue:
+    case ErrorCode::UnknownField:
+    case ErrorCode::MissingField:
+    case ErrorCode::UnknownKind:
+    case ErrorCode::UnknownTarget:
+    case ErrorCode::UnknownDependency:
+    case ErrorCode::DependencyCycle:
+    case ErrorCode::InvalidMarker:
+    case ErrorCode::Ambiguous:
+      return 400;
+    case ErrorCode::Forbidden:
+    case ErrorCode::SelfApproval:
+      return 403;
+    case ErrorCode::NotFound:
+      return 404;
+    case ErrorCode::DuplicateId:
+    case ErrorCode::Conflict:
+    case ErrorCode::ActionFinal:
+    case ErrorCode::SignalUnsupported:
+    case ErrorCode::IdempotencyInFlight:
+    case ErrorCode::DuplicateApproval:
+      return 409;
+    case ErrorCode::Compacted:
+      return 410;
+    case ErrorCode::RevisionMismatch:
+      return 412;
+    case ErrorCode::BodyTooLarge:
+      return 413;
+    case ErrorCode::UnsupportedMediaType:
+      return 415;
+    case ErrorCode::IdempotencyMismatch:
+      return 422;
+    case ErrorCode::Overloaded:
+      return 429;
+    case ErrorCode::StoreUnavailable:
+    case ErrorCode::Unavailable:
+      return 503;
+    case ErrorCode::Timeout:
+      return 504;
+    case ErrorCode::StoreLocked:
+    case ErrorCode::StoreCorrupt:
+    case ErrorCode::StoreNewer:
+    case ErrorCode::Fenced:
+    case ErrorCode::DecodeFailed:
+    case ErrorCode::IoError:
+    case ErrorCode::Internal:
+      return 500;
+  }
+  return 500;
+}
+
+namespace {
+
+// One short phrase per code, the same for every occurrence, as RFC 9457 asks.
+std::string_view title_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidRequest:
+      return "The request is not valid";
+    case ErrorCode::InvalidJson:
+      return "The body is not valid JSON";
+    case ErrorCode::InvalidValue:
+      return "A value is not allowed";
+    case ErrorCode::UnknownField:
+      return "A field does not exist";
+    case ErrorCode::MissingField:
+      return "A required field is missing";
+    case ErrorCode::BodyTooLarge:
+      return "The body is too large";
+    case ErrorCode::UnknownKind:
+      return "There is no such action kind";
+    case ErrorCode::UnknownTarget:
+      return "There is no such target";
+    case ErrorCode::UnknownDependency:
+      return "A dependency does not exist";
+    case ErrorCode::DependencyCycle:
+      return "The dependencies form a cycle";
+    case ErrorCode::InvalidMarker:
+      return "The marker is not valid";
+    case ErrorCode::UnsupportedMediaType:
+      return "The media type is not supported";
+    case ErrorCode::NotFound:
+      return "Not found";
+    case ErrorCode::Ambiguous:
+      return "The name matches several";
+    case ErrorCode::DuplicateId:
+      return "The id is taken";
+    case ErrorCode::Conflict:
+      return "The state does not allow this";
+    case ErrorCode::ActionFinal:
+      return "The action has ended";
+    case ErrorCode::SignalUnsupported:
+      return "The signal is not supported";
+    case ErrorCode::RevisionMismatch:
+      return "The revision does not match";
+    case ErrorCode::IdempotencyMismatch:
+      return "The idempotency key was used for another request";
+    case ErrorCode::IdempotencyInFlight:
+      return "The first request with this key is still running";
+    case ErrorCode::Forbidden:
+      return "Not allowed";
+    case ErrorCode::SelfApproval:
+      return "The requester may not approve";
+    case ErrorCode::DuplicateApproval:
+      return "Already approved by this person";
+    case ErrorCode::Overloaded:
+      return "Too many requests";
+    case ErrorCode::StoreUnavailable:
+      return "The store does not accept writes";
+    case ErrorCode::StoreLocked:
+      return "The store is in use";
+    case ErrorCode::StoreCorrupt:
+      return "The store is damaged";
+    case ErrorCode::StoreNewer:
+      return "The store is of a newer version";
+    case ErrorCode::Fenced:
+      return "Another controller has taken over";
+    case ErrorCode::Unavailable:
+      return "Not reachable";
+    case ErrorCode::Timeout:
+      return "Timed out";
+    case ErrorCode::Compacted:
+      return "No longer kept";
+    case ErrorCode::DecodeFailed:
+      return "Data does not decode";
+    case ErrorCode::IoError:
+      return "Input or output failed";
+    case ErrorCode::Internal:
+      return "Internal error";
+  }
+  return "Internal error";
+}
+
+}  // namespace
+
+Response json_response(int status, const Json& body) {
+  Response response;
+  response.status = status;
+  response.headers.emplace_back("Content-Type", "application/json");
+  response.body = dump_json(body);
+  response.body += '\n';
+  return response;
+}
+
+Response problem_with_status(int status, std::string_view title, const Error& error,
+                             const Request& request) {
+  Json body = {{"type", fmt::format("urn:muster:problem:{}", name(error.code))},
+               {"title", title},
+               {"status", status},
+               {"detail", error.message},
+               {"code", name(error.code)},
+               {"request_id", request.id}};
+  if (!error.fields.empty()) {
+    Json& errors = body["errors"] = Json::array();
+    for (const FieldError& field : error.fields) {
+      errors.push_back(
+          {{"pointer", field.pointer}, {"code", name(field.code)}, {"detail", field.detail}});
+    }
+  }
+  Response response = json_response(status, body);
+  response.headers.front().second = "application/problem+json";
+  if (status == 429) response.headers.emplace_back("Retry-After", "1");
+  if (status == 503) response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+Response problem(const Error& error, const Request& request) {
+  return problem_with_status(http_status(error.code), title_of(error.code), error, request);
+}
+
+}  // namespace muster::http

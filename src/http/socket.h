@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "http/server.h"
+
+// Listening sockets and who is at the other end of an accepted one, in plain POSIX.
+
+namespace muster::http {
+
+// Owns a file descriptor.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = other.release();
+    }
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// A unix socket that removes its file when it is destroyed, unless somebody else's stands there by
+// then.
+class UnixListener {
+ public:
+  // Replaces a socket file that nobody listens on. Errors: InvalidValue (path too long, or taken by
+  // something that is not a socket), Conflict (a live server), Forbidden, IoError.
+  static Result<UnixListener> open(const std::string& path, unsigned mode);
+  UnixListener(UnixListener&& other) noexcept;
+  UnixListener& operator=(UnixListener&&) = delete;
+  ~UnixListener();
+
+  UniqueFd& fd() { return fd_; }
+
+ private:
+  UnixListener() = default;
+
+  UniqueFd fd_;
+  std::string path_;  // empty: nothing to remove
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+};
+
+struct TcpListener {
+  UniqueFd fd;
+  std::uint16_t port = 0;
+
+  // `address` is "127.0.0.1:8440", "[::1]:8440" or "localhost:8440". Errors: InvalidValue (does not
+  // parse, or not loopback while `insecure` is false), Conflict (in use), Forbidden, IoError.
+  static Result<TcpListener> open(const std::string& address, bool insecure);
+};
+
+// Who connected to a unix socket, from the kernel. A user without a name is "uid:N"; names are
+// remembered for a minute, since looking one up may ask a directory service.
+Identity unix_identity(int fd);
+
+}  // namespace muster::http
