@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/field_errors.h"
 #include "base/json.h"
 #include "core/kind/catalog.h"
 #include "core/kind/field_reader.h"
@@ -21,18 +22,6 @@ constexpr std::size_t kInputsBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kListMax = 10'000;
 constexpr std::size_t kLogMax = std::size_t{1} << 20;
 constexpr Duration kTimeoutMax = Duration::days(3650);
-
-// One error for all of them.
-Error gather(std::vector<FieldError> errors) {
-  const bool alike = std::ranges::all_of(
-      errors, [&](const FieldError& one) { return one.code == errors.front().code; });
-  std::string message = errors.front().detail;
-  if (errors.size() > 1) {
-    message = fmt::format("{} fields are wrong, the first: {}", errors.size(), message);
-  }
-  const ErrorCode code = alike ? errors.front().code : ErrorCode::InvalidRequest;
-  return {code, std::move(message), std::move(errors)};
-}
 
 // Names are shown in tables and logs.
 std::optional<std::string> printable_problem(std::string_view text) {

@@ -12,6 +12,11 @@ namespace {
 constexpr auto kProbeInterval = std::chrono::seconds(1);
 constexpr Duration kProbeDeadline = Duration::seconds(5);
 
+std::string commits_fail(const ControllerHealth& health) {
+  return fmt::format("commits fail since {}: {}", format_rfc3339(health.store_problem_since),
+                     health.store_problem);
+}
+
 }  // namespace
 
 struct Readiness::Waiter {
@@ -31,7 +36,10 @@ void Readiness::check(ApiWorkers& workers, ApiTimers& timers, Done done) {
   {
     const std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
-    if (!probing_ && probed_at_ && now - *probed_at_ < kProbeInterval) {
+    // What is known to be broken needs no probe, and must not hide behind an older good answer.
+    if (const ControllerHealth health = controller_.health(); !health.store_ok) {
+      known = Reasons{commits_fail(health)};
+    } else if (!probing_ && probed_at_ && now - *probed_at_ < kProbeInterval) {
       known = reasons_;
     } else {
       waiters_.push_back(waiter);
@@ -59,11 +67,7 @@ void Readiness::probe() {
     reasons.push_back(fmt::format("the store refuses writes: {}", written.error().message));
   }
   const ControllerHealth health = controller_.health();
-  if (!health.store_ok) {
-    reasons.push_back(fmt::format("commits fail since {}: {}",
-                                  format_rfc3339(health.store_problem_since),
-                                  health.store_problem));
-  }
+  if (!health.store_ok) reasons.push_back(commits_fail(health));
   std::vector<std::shared_ptr<Waiter>> waiters;
   {
     const std::lock_guard lock(mutex_);

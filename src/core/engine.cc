@@ -119,13 +119,8 @@ Effects Engine::start(Timestamp now) {
   for (const ActionPtr& action : parts_->state.actions.all()) {
     if (occupies_worker(*action)) {
       recover_job(step, action);
-    } else if (action->status == Status::Ready && action->next_try <= now) {
-      parts_->state.ready.insert({action->spec->seq, action->id()});
-      parts_->state.action_timers.set(action->id(), action->deadline);
-    } else if (action->next_try > now) {
-      parts_->state.action_timers.set(action->id(), action->next_try);
     } else {
-      parts_->state.action_timers.set(action->id(), action->deadline);
+      step.arm(action);
     }
   }
   return conclude(step);

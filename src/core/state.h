@@ -67,6 +67,8 @@ class Step {
   // writes it, and appends an event if there is a note. The old version is what the table has; a
   // final one may only be replaced if it was Lost.
   ActionPtr put(Action next, const EventNote* note);
+  // Sets the timer of an action and puts it in the ready queue or takes it out, as its state says.
+  void arm(const ActionPtr& action);
   void put_agent(Agent next, std::string_view event_type, std::string_view actor = {});
   void append_event(Event event);
 

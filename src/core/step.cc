@@ -5,7 +5,9 @@ namespace muster::core {
 namespace {
 
 // When this action must be looked at next.
-Timestamp timer_of(const Action& action, Timestamp now) {
+Timestamp timer_of(const Action& action, const EngineOptions& options, Timestamp now) {
+  // The deadline of the execution stands still meanwhile, and is moved on when it resumes.
+  if (action.status == Status::Suspended) return action.suspended_since + options.suspend_max;
   const bool waits_for_time = action.status == Status::Ready ||
                               (action.status == Status::PendingSchedule && !action.sent);
   if (waits_for_time && action.next_try > now) return action.next_try;
@@ -31,18 +33,11 @@ ActionPtr Step::put(Action next, const EventNote* note) {
   auto action = std::make_shared<const Action>(std::move(next));
 
   // The tables that follow from status are kept in step here and nowhere else.
-  const auto place = std::make_pair(action->spec->seq, action->id());
   if (old && occupies_worker(*old)) --state.jobs_running;
   if (occupies_worker(*action)) ++state.jobs_running;
-  state.ready.erase(place);
-  if (action->status == Status::Ready && action->next_try <= now) state.ready.insert(place);
   state.actions.put(action);
-  if (action->is_final()) {
-    state.action_timers.clear(action->id());
-    ended.push_back(action);
-  } else {
-    state.action_timers.set(action->id(), timer_of(*action, now));
-  }
+  arm(action);
+  if (action->is_final()) ended.push_back(action);
 
   const auto [written, first] = written_.emplace(action->id(), effects.writes.size());
   if (first) {
@@ -65,6 +60,17 @@ ActionPtr Step::put(Action next, const EventNote* note) {
                        .revision = action->revision});
   }
   return action;
+}
+
+void Step::arm(const ActionPtr& action) {
+  const auto place = std::make_pair(action->spec->seq, action->id());
+  state.ready.erase(place);
+  if (action->status == Status::Ready && action->next_try <= now) state.ready.insert(place);
+  if (action->is_final()) {
+    state.action_timers.clear(action->id());
+  } else {
+    state.action_timers.set(action->id(), timer_of(*action, state.options, now));
+  }
 }
 
 void Step::put_agent(Agent next, std::string_view event_type, std::string_view actor) {

@@ -160,7 +160,7 @@ TEST(RunEndingTest, CancelAndTimeoutWinOverTheExitCode) {
   ending.leftovers = true;
   const RunResult result = make_run_result(work, ending);
   EXPECT_EQ(result.result, ExecuteResult::Timeout);
-  EXPECT_EQ(result.reason, "did not end within 1m30s; some of its processes could not be killed");
+  EXPECT_EQ(result.reason, "timed out after 1m30s; some of its processes could not be killed");
 }
 
 TEST(RunEndingTest, AFunctionThatWasKilledIsAnError) {

@@ -76,7 +76,7 @@ RunResult make_run_result(const RunWork& work, const RunEnding& ending) {
       break;
     case EndCause::TimedOut:
       result.result = ExecuteResult::Timeout;
-      result.reason = fmt::format("did not end within {}", format_duration(work.timeout));
+      result.reason = fmt::format("timed out after {}", format_duration(work.timeout));
       break;
   }
   if (ending.leftovers) result.reason += "; some of its processes could not be killed";

@@ -39,7 +39,7 @@ TEST_F(RunSignalTest, ATimeoutEndsTheWholeTree) {
   const pid_t inner_pid = inner();
   const RunResult result = agent_.listener.wait_ended(key);
   EXPECT_EQ(result.result, ExecuteResult::Timeout);
-  EXPECT_EQ(result.reason, "did not end within 700ms");
+  EXPECT_EQ(result.reason, "timed out after 700ms");
   EXPECT_FALSE(is_running(outer_pid));
   EXPECT_FALSE(is_running(inner_pid));
   EXPECT_GE(outputs_of(result)["duration_ms"].get<int>(), 700);

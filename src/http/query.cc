@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/field_errors.h"
 #include "http/nearest.h"
 #include "http/percent.h"
 #include "http/router.h"
@@ -31,14 +32,6 @@ FieldError unknown_key(const std::string& key, const std::vector<std::string>& k
     detail += fmt::format(", use one of {}", fmt::join(known_keys, ", "));
   }
   return wrong(key, ErrorCode::UnknownField, std::move(detail));
-}
-
-Error gather(std::vector<FieldError> errors) {
-  std::string message = errors.front().detail;
-  if (errors.size() > 1) {
-    message = fmt::format("{} query parameters are wrong: {}", errors.size(), message);
-  }
-  return Error{ErrorCode::InvalidRequest, std::move(message), std::move(errors)};
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ struct ActionFilter {
 
 struct ActionQuery {
   ActionFilter filter;
-  std::vector<SortTerm> sort;  // ties are broken by seq, so the order is total
+  std::vector<SortTerm> sort;  // ties go by seq, in the direction of the last term
   std::string marker;          // 16-byte id of the last action already seen; empty: from the start
   std::size_t limit = 50;
 };
@@ -120,7 +120,7 @@ struct EventPage {
   std::uint64_t last = 0;        // the newest; 0: none
 };
 
-// Finished actions beyond either bound go, oldest first; so do events.
+// Finished actions beyond either bound go, oldest first; so do events, but never the newest one.
 struct Retention {
   Duration age_max = Duration::days(30);
   std::uint64_t count_max = 1'000'000;

@@ -176,12 +176,10 @@ void handle_job_status(Step& step, const JobStatus& status) {
   next.status = wanted;
   if (status.suspended) {
     next.suspended_since = step.now;
-    next.deadline = step.now + step.state.options.suspend_max;
     next.status_reason = action->control_reason;
   } else {
     // Time in suspension does not count against the timeout.
-    next.deadline = next.start_time + next.spec->timeout + Duration::seconds(5) +
-                    (step.now - next.suspended_since);
+    next.deadline = next.deadline + (step.now - next.suspended_since);
     next.suspended_since = {};
     next.status_reason = "executing on the controller";
   }
@@ -223,7 +221,7 @@ void handle_action_timer(Step& step, const ActionId& id) {
       if (deadline_passed) execution_overran(step, *action);
       return;
     case Status::Suspended:
-      if (deadline_passed) {
+      if (action->suspended_since + step.state.options.suspend_max <= step.now) {
         cancel(step, *action,
                fmt::format("suspended for {}", format_duration(step.state.options.suspend_max)), {},
                true);

@@ -147,8 +147,9 @@ class Explainer {
 
   void suspension() {
     result_.summary = fmt::format("suspended{}", since_text(action_.suspended_since, now_));
+    result_.deadline = action_.suspended_since + state_.options.suspend_max;
     result_.deadline_effect = "it is cancelled";
-    block("signal", "RESUME", "RESUME lets it go on", action_.deadline);
+    block("signal", "RESUME", "RESUME lets it go on", result_.deadline);
     away();
   }
 

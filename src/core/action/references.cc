@@ -6,6 +6,18 @@
 
 namespace muster::core {
 
+namespace {
+
+constexpr std::size_t kMatchesShown = 5;
+
+std::vector<ActionId> ids_of(const std::vector<ActionPtr>& actions) {
+  std::vector<ActionId> ids;
+  for (const ActionPtr& action : actions) ids.push_back(action->id());
+  return ids;
+}
+
+}  // namespace
+
 using Kind = ReferenceResolver::Target::Kind;
 
 ReferenceResolver::ReferenceResolver(const State& state, const Submit& submit,
@@ -44,18 +56,21 @@ ReferenceResolver::Target ReferenceResolver::resolve(const std::string& referenc
 
 ReferenceResolver::Target ReferenceResolver::resolve_name(const std::string& name,
                                                           const std::string& pointer) {
-  const auto several = [&](std::size_t count) {
+  const auto several = [&](const std::vector<ActionId>& ids) {
+    std::vector<std::string> texts;
+    for (const ActionId& id : ids) texts.push_back(id.to_string());
     errors_.push_back({pointer, ErrorCode::Ambiguous,
-                       fmt::format("the name '{}' matches {}{} actions; use an id", name, count,
-                                   count >= 5 ? " or more" : "")});
+                       fmt::format("the name '{}' matches several actions, use an id: {}", name,
+                                   fmt::join(texts, ", "))});
     return Target{};
   };
-  if (const std::size_t count = names_in_request_.count(name); count > 1) return several(count);
-  if (const auto own = names_in_request_.find(name); own != names_in_request_.end()) {
-    return {Kind::New, ids_[own->second], nullptr};
-  }
-  const auto live = state_.actions.find_by_name(name, 5);
-  if (live.size() > 1) return several(live.size());
+  std::vector<ActionId> own;
+  const auto [first, last] = names_in_request_.equal_range(name);
+  for (auto each = first; each != last; ++each) own.push_back(ids_[each->second]);
+  if (own.size() > 1) return several(own);
+  if (own.size() == 1) return {Kind::New, own.front(), nullptr};
+  const auto live = state_.actions.find_by_name(name, kMatchesShown);
+  if (live.size() > 1) return several(ids_of(live));
   if (live.size() == 1) return {Kind::Live, live.front()->id(), live.front()};
   if (found_ == nullptr) {
     missing_.names.push_back(name);
@@ -65,7 +80,7 @@ ReferenceResolver::Target ReferenceResolver::resolve_name(const std::string& nam
   for (const ActionPtr& action : *found_) {
     if (action->spec->name == name) finished.push_back(action);
   }
-  if (finished.size() > 1) return several(finished.size());
+  if (finished.size() > 1) return several(ids_of(finished));
   if (finished.size() == 1) return {Kind::Finished, finished.front()->id(), finished.front()};
   errors_.push_back({pointer, ErrorCode::UnknownDependency,
                      fmt::format("no action is called '{}'", name.substr(0, 64))});

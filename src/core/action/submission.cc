@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/field_errors.h"
 #include "core/action/dependency_graph.h"
 #include "core/action/references.h"
 #include "core/action/transitions.h"
@@ -261,17 +262,7 @@ class Submission {
 
   void refuse() {
     if (submit_.idempotency) step_.state.idempotency.abandon(submit_.idempotency->key);
-    // One problem keeps its own code, so that a caller can act on it; several are told together.
-    std::vector<FieldError> all = std::move(errors());
-    const bool alike = std::all_of(all.begin(), all.end(), [&](const FieldError& each) {
-      return each.code == all.front().code;
-    });
-    Error error{alike ? all.front().code : ErrorCode::InvalidRequest,
-                all.size() == 1 ? all.front().detail
-                                : fmt::format("the request has {} errors", all.size()),
-                {}};
-    error.fields = std::move(all);
-    step_.reply(submit_.request, std::move(error));
+    step_.reply(submit_.request, gather(std::move(errors())));
   }
 
   void create() {

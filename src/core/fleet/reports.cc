@@ -79,8 +79,9 @@ void told_running(Step& step, Action next, const AgentAction& told) {
   next.stop_time = {};
   next.status = Status::Running;
   next.status_reason = fmt::format("executing on agent '{}'", next.spec->target);
-  next.deadline = execution_deadline(step, next);
-  if (resumed) next.deadline = next.deadline + (step.now - next.suspended_since);
+  // Time in suspension does not count against the timeout.
+  next.deadline = resumed ? next.deadline + (step.now - next.suspended_since)
+                          : execution_deadline(step, next);
   next.suspended_since = {};
   if (next.control == Signal::Resume) {
     next.control = Signal::None;
@@ -91,10 +92,12 @@ void told_running(Step& step, Action next, const AgentAction& told) {
 }
 
 void told_suspended(Step& step, Action next, const AgentAction& told) {
-  if (told.start_time.is_set()) next.start_time = told.start_time;
+  if (next.status != Status::Running) {
+    next.start_time = told.start_time.is_set() ? told.start_time : step.now;
+    next.deadline = execution_deadline(step, next);
+  }
   next.status = Status::Suspended;
   next.suspended_since = step.now;
-  next.deadline = step.now + step.state.options.suspend_max;
   next.status_reason = next.control == Signal::Suspend ? next.control_reason : "suspended";
   if (next.control == Signal::Suspend) {
     next.control = Signal::None;
