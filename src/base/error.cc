@@ -6,42 +6,78 @@ namespace muster {
 
 std::string_view name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::InvalidRequest: return "invalid_request";
-    case ErrorCode::InvalidJson: return "invalid_json";
-    case ErrorCode::InvalidValue: return "invalid_value";
-    case ErrorCode::UnknownField: return "unknown_field";
-    case ErrorCode::MissingField: return "missing_field";
-    case ErrorCode::BodyTooLarge: return "body_too_large";
-    case ErrorCode::UnknownKind: return "unknown_kind";
-    case ErrorCode::UnknownTarget: return "unknown_target";
-    case ErrorCode::UnknownDependency: return "unknown_dependency";
-    case ErrorCode::DependencyCycle: return "dependency_cycle";
-    case ErrorCode::InvalidMarker: return "invalid_marker";
-    case ErrorCode::UnsupportedMediaType: return "unsupported_media_type";
-    case ErrorCode::NotFound: return "not_found";
-    case ErrorCode::Ambiguous: return "ambiguous";
-    case ErrorCode::DuplicateId: return "duplicate_id";
-    case ErrorCode::Conflict: return "conflict";
-    case ErrorCode::ActionFinal: return "action_final";
-    case ErrorCode::SignalUnsupported: return "signal_unsupported";
-    case ErrorCode::RevisionMismatch: return "revision_mismatch";
-    case ErrorCode::IdempotencyMismatch: return "idempotency_mismatch";
-    case ErrorCode::IdempotencyInFlight: return "idempotency_in_flight";
-    case ErrorCode::Forbidden: return "forbidden";
-    case ErrorCode::SelfApproval: return "self_approval";
-    case ErrorCode::DuplicateApproval: return "duplicate_approval";
-    case ErrorCode::Overloaded: return "overloaded";
-    case ErrorCode::StoreUnavailable: return "store_unavailable";
-    case ErrorCode::StoreLocked: return "store_locked";
-    case ErrorCode::StoreCorrupt: return "store_corrupt";
-    case ErrorCode::StoreNewer: return "store_newer";
-    case ErrorCode::Fenced: return "fenced";
-    case ErrorCode::Unavailable: return "unavailable";
-    case ErrorCode::Timeout: return "timeout";
-    case ErrorCode::Compacted: return "compacted";
-    case ErrorCode::DecodeFailed: return "decode_failed";
-    case ErrorCode::IoError: return "io_error";
-    case ErrorCode::Internal: return "internal";
+    case ErrorCode::InvalidRequest:
+      return "invalid_request";
+    case ErrorCode::InvalidJson:
+      return "invalid_json";
+    case ErrorCode::InvalidValue:
+      return "invalid_value";
+    case ErrorCode::UnknownField:
+      return "unknown_field";
+    case ErrorCode::MissingField:
+      return "missing_field";
+    case ErrorCode::BodyTooLarge:
+      return "body_too_large";
+    case ErrorCode::UnknownKind:
+      return "unknown_kind";
+    case ErrorCode::UnknownTarget:
+      return "unknown_target";
+    case ErrorCode::UnknownDependency:
+      return "unknown_dependency";
+    case ErrorCode::DependencyCycle:
+      return "dependency_cycle";
+    case ErrorCode::InvalidMarker:
+      return "invalid_marker";
+    case ErrorCode::UnsupportedMediaType:
+      return "unsupported_media_type";
+    case ErrorCode::NotFound:
+      return "not_found";
+    case ErrorCode::Ambiguous:
+      return "ambiguous";
+    case ErrorCode::DuplicateId:
+      return "duplicate_id";
+    case ErrorCode::Conflict:
+      return "conflict";
+    case ErrorCode::ActionFinal:
+      return "action_final";
+    case ErrorCode::SignalUnsupported:
+      return "signal_unsupported";
+    case ErrorCode::RevisionMismatch:
+      return "revision_mismatch";
+    case ErrorCode::IdempotencyMismatch:
+      return "idempotency_mismatch";
+    case ErrorCode::IdempotencyInFlight:
+      return "idempotency_in_flight";
+    case ErrorCode::Forbidden:
+      return "forbidden";
+    case ErrorCode::SelfApproval:
+      return "self_approval";
+    case ErrorCode::DuplicateApproval:
+      return "duplicate_approval";
+    case ErrorCode::Overloaded:
+      return "overloaded";
+    case ErrorCode::StoreUnavailable:
+      return "store_unavailable";
+    case ErrorCode::StoreLocked:
+      return "store_locked";
+    case ErrorCode::StoreCorrupt:
+      return "store_corrupt";
+    case ErrorCode::StoreNewer:
+      return "store_newer";
+    case ErrorCode::Fenced:
+      return "fenced";
+    case ErrorCode::Unavailable:
+      return "unavailable";
+    case ErrorCode::Timeout:
+      return "timeout";
+    case ErrorCode::Compacted:
+      return "compacted";
+    case ErrorCode::DecodeFailed:
+      return "decode_failed";
+    case ErrorCode::IoError:
+      return "io_error";
+    case ErrorCode::Internal:
+      return "internal";
   }
   return "internal";
 }

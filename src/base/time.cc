@@ -33,7 +33,8 @@ Civil civil_from_days(std::int64_t days) {
   const auto day_of_era = static_cast<unsigned>(days - era * 146'097);
   const unsigned year_of_era =
       (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const unsigned day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const unsigned shifted_month = (5 * day_of_year + 2) / 153;
   const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
   return {static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0), month,
@@ -104,7 +105,7 @@ struct Unit {
 // Longest suffix first where one is the start of another ("ms" before "m").
 constexpr std::array<Unit, 6> kUnits = {{{"us", 1},
                                          {"ms", 1000},
-                                         {"d", kDay * kSecond},
+                                         {"d", kDay* kSecond},
                                          {"h", 3600 * kSecond},
                                          {"m", 60 * kSecond},
                                          {"s", kSecond}}};
@@ -153,11 +154,12 @@ Result<Timestamp> parse_rfc3339(std::string_view text) {
       text.empty();
   if (!shaped || year < 1970 || month < 1 || month > 12 || day < 1 ||
       day > days_in_month(year, month) || hour > 23 || minute > 59 || second > 59) {
-    return fail(ErrorCode::InvalidValue,
-                "'{}' is not an RFC 3339 time like 2026-11-15T03:00:00Z", whole.substr(0, 64));
+    return fail(ErrorCode::InvalidValue, "'{}' is not an RFC 3339 time like 2026-11-15T03:00:00Z",
+                whole.substr(0, 64));
   }
   const std::int64_t seconds = days_from_civil(year, month, day) * kDay +
-                               static_cast<std::int64_t>(hour) * 3600 + minute * 60 + second - offset;
+                               static_cast<std::int64_t>(hour) * 3600 + minute * 60 + second -
+                               offset;
   return Timestamp{seconds * kSecond + micros};
 }
 

@@ -28,15 +28,15 @@ void EngineLoop::begin(store::Term term, core::Effects first) {
   committer_options.clock = options_.clock;
   committer_ = std::make_unique<store::Committer>(
       store_, term, committer_options,
-      store::CommitterCallbacks{
-          .on_committed = [this](std::uint64_t ticket) { committed(ticket); },
-          .on_problem = [this](const Error& error) { store_problem(error); },
-          .on_recovered = [this] { store_recovered(); },
-          .on_fatal = [this](const Error& error) { fatal(error); },
-          .on_purge_failed =
-              [](const Error& error) {
-                log::warn("old history could not be removed", {{"problem", error.message}});
-              }});
+      store::CommitterCallbacks{.on_committed = [this](std::uint64_t ticket) { committed(ticket); },
+                                .on_problem = [this](const Error& error) { store_problem(error); },
+                                .on_recovered = [this] { store_recovered(); },
+                                .on_fatal = [this](const Error& error) { fatal(error); },
+                                .on_purge_failed =
+                                    [](const Error& error) {
+                                      log::warn("old history could not be removed",
+                                                {{"problem", error.message}});
+                                    }});
   std::vector<core::Write> writes;
   ticket_ = 1;
   hold(std::move(first), writes);
@@ -237,7 +237,8 @@ void EngineLoop::release_effects(core::Effects& effects) {
   for (const core::AgentSend& send : effects.sends) outlets_.send_to_agent(send);
   for (const core::Job& job : effects.jobs) outlets_.run_job(job);
   for (const core::Write& write : effects.writes) {
-    if (const auto* append = std::get_if<core::AppendEvent>(&write)) outlets_.publish(append->event);
+    if (const auto* append = std::get_if<core::AppendEvent>(&write))
+      outlets_.publish(append->event);
   }
   for (const core::Reply& reply : effects.replies) {
     ReplyCallback callback;

@@ -60,9 +60,8 @@ Outcome run_http(const Json& inputs, Duration timeout, JobPool::Control& control
   if (control.cancelled()) return {ExecuteResult::Cancel, "cancelled during the request"};
   if (!response) {
     if (response.error().code == ErrorCode::Timeout) {
-      return {ExecuteResult::Timeout,
-              fmt::format("{} {} timed out after {}", http.method, http.url,
-                          format_duration(request.timeout))};
+      return {ExecuteResult::Timeout, fmt::format("{} {} timed out after {}", http.method, http.url,
+                                                  format_duration(request.timeout))};
     }
     return {ExecuteResult::Error,
             fmt::format("{} {}: {}", http.method, http.url, response.error().message)};
@@ -105,8 +104,8 @@ bool JobPool::Control::wait(Duration duration, const std::function<void(bool)>& 
     const bool disturbed =
         changed_.wait_for(lock, left, [this] { return cancelled_ || suspended_; });
     if (!disturbed) return true;
-    left -= std::min(left, std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() -
-                                                                                  began));
+    left -=
+        std::min(left, std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began));
   }
   return false;
 }
@@ -145,10 +144,17 @@ void JobPool::run(const core::Job& job) {
   {
     const std::lock_guard lock(control->mutex_);
     switch (signal.signal) {
-      case core::Signal::Cancel: control->cancelled_ = true; break;
-      case core::Signal::Suspend: control->suspended_ = true; break;
-      case core::Signal::Resume: control->suspended_ = false; break;
-      case core::Signal::None: break;
+      case core::Signal::Cancel:
+        control->cancelled_ = true;
+        break;
+      case core::Signal::Suspend:
+        control->suspended_ = true;
+        break;
+      case core::Signal::Resume:
+        control->suspended_ = false;
+        break;
+      case core::Signal::None:
+        break;
     }
   }
   control->changed_.notify_all();
@@ -191,9 +197,7 @@ void JobPool::execute(const Pending& pending) {
   const core::ActionSpec& spec = *pending.action->spec;
   const core::ActionId id = spec.id;
   const std::uint32_t attempt = pending.action->attempt;
-  const auto on_suspend = [&](bool suspended) {
-    report_(core::JobStatus{id, attempt, suspended});
-  };
+  const auto on_suspend = [&](bool suspended) { report_(core::JobStatus{id, attempt, suspended}); };
   Outcome outcome;
   const auto inputs = parse_json(spec.inputs);
   if (!inputs) {

@@ -90,14 +90,14 @@ class ServerProcess {
     jobs_ = std::make_unique<JobPool>(options_.workers,
                                       [this](core::Input input) { inlet_.post(std::move(input)); });
     wiring_.jobs = jobs_.get();
-    MUSTER_TRY_ASSIGN(link_, rpc::LinkServer::start({.address = options_.agent_listen,
-                                                     .insecure = options_.insecure,
-                                                     .welcome = {.term = term,
-                                                                 .controller_id = instance}},
-                                                    inlet_));
+    MUSTER_TRY_ASSIGN(link_,
+                      rpc::LinkServer::start({.address = options_.agent_listen,
+                                              .insecure = options_.insecure,
+                                              .welcome = {.term = term, .controller_id = instance}},
+                                             inlet_));
     wiring_.link = link_.get();
-    MUSTER_TRY_ASSIGN(controller_, Controller::start(controller_options(options_, instance), *store_,
-                                                     term, wiring_));
+    MUSTER_TRY_ASSIGN(controller_, Controller::start(controller_options(options_, instance),
+                                                     *store_, term, wiring_));
     logs_ = std::make_unique<LogBroker>(
         *controller_, [this](core::SessionId session, const rpc::LogRequest& request) {
           link_->request_log(session, request);

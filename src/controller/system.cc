@@ -38,7 +38,7 @@ void notify_supervisor(std::string_view message) {
   sockaddr_un address{};
   if (path == nullptr || std::strlen(path) >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, path);
+  std::memcpy(address.sun_path, path, std::strlen(path));
   if (path[0] == '@') address.sun_path[0] = '\0';
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return;

@@ -35,8 +35,8 @@ void handle_due_timers(Step& step) {
   while (const auto name = step.state.agent_timers.take_due(step.now)) {
     handle_agent_timer(step, *name);
   }
-  while (auto key = step.state.idempotency.take_expired(step.now,
-                                                        step.state.options.idempotency_max)) {
+  while (auto key =
+             step.state.idempotency.take_expired(step.now, step.state.options.idempotency_max)) {
     step.effects.writes.push_back(DropIdempotency{std::move(*key)});
   }
 }
@@ -97,9 +97,7 @@ void Engine::restore_agent(AgentPtr agent) {
   parts_->state.agents.put(std::make_shared<const Agent>(std::move(unknown)));
 }
 
-void Engine::restore_idempotency(PutIdempotency record) {
-  parts_->state.idempotency.put(record);
-}
+void Engine::restore_idempotency(PutIdempotency record) { parts_->state.idempotency.put(record); }
 
 void Engine::restore_event_seq(std::uint64_t last) { parts_->state.last_event_seq = last; }
 
@@ -193,9 +191,15 @@ EngineStats Engine::stats() const {
   }
   for (const AgentPtr& agent : parts_->state.agents.all()) {
     switch (agent->state) {
-      case AgentState::Online: ++stats.agents_online; break;
-      case AgentState::Offline: ++stats.agents_offline; break;
-      case AgentState::Unknown: ++stats.agents_unknown; break;
+      case AgentState::Online:
+        ++stats.agents_online;
+        break;
+      case AgentState::Offline:
+        ++stats.agents_offline;
+        break;
+      case AgentState::Unknown:
+        ++stats.agents_unknown;
+        break;
     }
   }
   stats.jobs_running = parts_->state.jobs_running;

@@ -156,8 +156,9 @@ class World {
     fresh.restore_action_seq(created_);
     engine_ = std::move(fresh);
     // Jobs die with the controller; what agents run goes on.
-    std::erase_if(started_,
-                  [&](const auto& run) { return records_.at(run.first)->spec->side == Side::Engine; });
+    std::erase_if(started_, [&](const auto& run) {
+      return records_.at(run.first)->spec->side == Side::Engine;
+    });
     take(engine_.start(now_));
     connect();
   }
@@ -240,8 +241,7 @@ class World {
       RC_ASSERT(action->revision > old->second->revision);
       RC_ASSERT(action->attempt >= old->second->attempt);
     }
-    RC_ASSERT(action->is_final() || action->status == Status::Waiting ||
-              action->deadline.is_set());
+    RC_ASSERT(action->is_final() || action->status == Status::Waiting || action->deadline.is_set());
     records_[action->id()] = action;
   }
 
@@ -283,15 +283,23 @@ RC_GTEST_PROP(Engine, KeepsItsPromisesUnderRandomCommands, ()) {
         world.submit(dependencies, which % 2 == 0, 1 + static_cast<int>(which % 3));
         break;
       }
-      case 2: world.signal(which, Signal::Cancel); break;
-      case 3: world.signal(which, which % 2 == 0 ? Signal::Suspend : Signal::Resume); break;
+      case 2:
+        world.signal(which, Signal::Cancel);
+        break;
+      case 3:
+        world.signal(which, which % 2 == 0 ? Signal::Suspend : Signal::Resume);
+        break;
       case 4:
         world.answer(which, *rc::gen::element(ExecuteResult::Ok, ExecuteResult::Ok,
                                               ExecuteResult::Error, ExecuteResult::Retry,
                                               ExecuteResult::Timeout, ExecuteResult::Cancel));
         break;
-      case 5: world.pass(Duration::seconds(static_cast<std::int64_t>(which % 30))); break;
-      case 6: world.restart(); break;
+      case 5:
+        world.pass(Duration::seconds(static_cast<std::int64_t>(which % 30)));
+        break;
+      case 6:
+        world.restart();
+        break;
     }
   }
   world.drain();

@@ -118,8 +118,8 @@ std::string EngineScript::run(const std::string& line) {
   }
   if (command == "job") {
     const ActionPtr action = latest(id_of(first));
-    return step(JobDone{action->id(), action->attempt, *parse_execute_result(words[1]), reason,
-                        "{}"});
+    return step(
+        JobDone{action->id(), action->attempt, *parse_execute_result(words[1]), reason, "{}"});
   }
   if (command == "job-status") {
     const ActionPtr action = latest(id_of(first));
@@ -133,7 +133,7 @@ std::string EngineScript::run(const std::string& line) {
     return step(request);
   }
   if (command == "approve" || command == "reject") {
-    DecideRequest request{++last_request_,        who,    id_of(first),
+    DecideRequest request{++last_request_,      who,    id_of(first),
                           command == "approve", reason, std::nullopt};
     if (args.contains("revision")) request.if_revision = std::stoull(args.at("revision"));
     return step(request);
@@ -200,9 +200,15 @@ AgentAction EngineScript::agent_action(const std::string& name, const Words& wor
   told.status = *parse_status(words[2]);
   told.reason = get(args, "reason", "");
   switch (told.status) {
-    case Status::Succeeded: told.result = ExecuteResult::Ok; break;
-    case Status::Cancelled: told.result = ExecuteResult::Cancel; break;
-    default: told.result = ExecuteResult::Error; break;
+    case Status::Succeeded:
+      told.result = ExecuteResult::Ok;
+      break;
+    case Status::Cancelled:
+      told.result = ExecuteResult::Cancel;
+      break;
+    default:
+      told.result = ExecuteResult::Error;
+      break;
   }
   if (args.contains("result")) told.result = *parse_execute_result(args.at("result"));
   if (told.status != Status::New) told.start_time = now_;
@@ -317,8 +323,8 @@ std::string EngineScript::describe(const Effects& effects) {
       text += fmt::format("job start {}#{}\n", start->action->spec->name, start->action->attempt);
     } else {
       const auto& signal = std::get<SignalJob>(job);
-      text += fmt::format("job {} {}#{}\n", name(signal.signal), name_of(signal.id),
-                          signal.attempt);
+      text +=
+          fmt::format("job {} {}#{}\n", name(signal.signal), name_of(signal.id), signal.attempt);
     }
   }
   for (const Reply& reply : effects.replies) {

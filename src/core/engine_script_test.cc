@@ -59,44 +59,69 @@ TEST_P(GoldenScript, GivesItsTranscript) {
   EXPECT_EQ(actual, read(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Core, GoldenScript, ::testing::ValuesIn(scripts()), [](const auto& script) {
-  std::string name = script.param.stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Core, GoldenScript, ::testing::ValuesIn(scripts()),
+                         [](const auto& script) {
+                           std::string name = script.param.stem().string();
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // The state machine of the design, as pairs. The scripts must make every one of them and no other.
 TEST(StateMachine, ScriptsMakeEveryTransitionAndNoOther) {
   using enum Status;
   const std::set<std::pair<Status, Status>> allowed = {
-      {Init, PendingApprove},       {Init, Waiting},
-      {Init, Ready},                {Init, Running},
-      {Init, PendingSchedule},      {Init, Cancelled},
+      {Init, PendingApprove},
+      {Init, Waiting},
+      {Init, Ready},
+      {Init, Running},
+      {Init, PendingSchedule},
+      {Init, Cancelled},
       {Init, Failed},
-      {PendingApprove, Waiting},    {PendingApprove, Ready},
-      {PendingApprove, Running},    {PendingApprove, PendingSchedule},
-      {PendingApprove, Cancelled},  {PendingApprove, Failed},
-      {Waiting, Ready},             {Waiting, Running},
-      {Waiting, PendingSchedule},   {Waiting, Failed},
+      {PendingApprove, Waiting},
+      {PendingApprove, Ready},
+      {PendingApprove, Running},
+      {PendingApprove, PendingSchedule},
+      {PendingApprove, Cancelled},
+      {PendingApprove, Failed},
+      {Waiting, Ready},
+      {Waiting, Running},
+      {Waiting, PendingSchedule},
+      {Waiting, Failed},
       {Waiting, Cancelled},
-      {Ready, Running},             {Ready, Waiting},
-      {Ready, Cancelled},           {Ready, Failed},
+      {Ready, Running},
+      {Ready, Waiting},
+      {Ready, Cancelled},
+      {Ready, Failed},
       {Ready, Succeeded},
-      {PendingSchedule, New},       {PendingSchedule, Running},
-      {PendingSchedule, Waiting},   {PendingSchedule, Succeeded},
-      {PendingSchedule, Failed},    {PendingSchedule, Cancelled},
-      {PendingSchedule, Lost},      {PendingSchedule, Suspended},
-      {New, Running},               {New, Suspended},
-      {New, Succeeded},             {New, Failed},
-      {New, Cancelled},             {New, Lost},
-      {Running, Suspended},         {Running, Ready},
-      {Running, PendingSchedule},   {Running, Succeeded},
-      {Running, Failed},            {Running, Cancelled},
+      {PendingSchedule, New},
+      {PendingSchedule, Running},
+      {PendingSchedule, Waiting},
+      {PendingSchedule, Succeeded},
+      {PendingSchedule, Failed},
+      {PendingSchedule, Cancelled},
+      {PendingSchedule, Lost},
+      {PendingSchedule, Suspended},
+      {New, Running},
+      {New, Suspended},
+      {New, Succeeded},
+      {New, Failed},
+      {New, Cancelled},
+      {New, Lost},
+      {Running, Suspended},
+      {Running, Ready},
+      {Running, PendingSchedule},
+      {Running, Succeeded},
+      {Running, Failed},
+      {Running, Cancelled},
       {Running, Lost},
-      {Suspended, Running},         {Suspended, Cancelled},
-      {Suspended, Succeeded},       {Suspended, Failed},
-      {Suspended, Lost},            {Suspended, Ready},
-      {Lost, Succeeded},            {Lost, Failed},
+      {Suspended, Running},
+      {Suspended, Cancelled},
+      {Suspended, Succeeded},
+      {Suspended, Failed},
+      {Suspended, Lost},
+      {Suspended, Ready},
+      {Lost, Succeeded},
+      {Lost, Failed},
       {Lost, Cancelled},
   };
   std::set<std::pair<Status, Status>> made;
@@ -109,7 +134,8 @@ TEST(StateMachine, ScriptsMakeEveryTransitionAndNoOther) {
     EXPECT_TRUE(allowed.contains({from, to})) << name(from) << " -> " << name(to);
   }
   for (const auto& [from, to] : allowed) {
-    EXPECT_TRUE(made.contains({from, to})) << "no script makes " << name(from) << " -> " << name(to);
+    EXPECT_TRUE(made.contains({from, to}))
+        << "no script makes " << name(from) << " -> " << name(to);
   }
 }
 

@@ -11,7 +11,8 @@ const IdempotencyTable::Entry* IdempotencyTable::find(const std::string& key) co
 
 void IdempotencyTable::begin(const IdempotencyKey& key, Timestamp expires_at) {
   const auto [place, inserted] = entries_.emplace(
-      key.key, Entry{.digest = key.digest, .actions = {}, .in_flight = true, .expires_at = expires_at});
+      key.key,
+      Entry{.digest = key.digest, .actions = {}, .in_flight = true, .expires_at = expires_at});
   MUSTER_CHECK(inserted, "idempotency key '{}' begun twice", key.key);
 }
 

@@ -8,8 +8,8 @@ namespace {
 Timestamp timer_of(const Action& action, const EngineOptions& options, Timestamp now) {
   // The deadline of the execution stands still meanwhile, and is moved on when it resumes.
   if (action.status == Status::Suspended) return action.suspended_since + options.suspend_max;
-  const bool waits_for_time = action.status == Status::Ready ||
-                              (action.status == Status::PendingSchedule && !action.sent);
+  const bool waits_for_time =
+      action.status == Status::Ready || (action.status == Status::PendingSchedule && !action.sent);
   if (waits_for_time && action.next_try > now) return action.next_try;
   return action.deadline;
 }

@@ -564,40 +564,5 @@ TYPED_TEST(StoreConformance, ABackupIsTheStoreOfThatMoment) {
   EXPECT_EQ(this->get(Space::Meta, "k"), "later");
 }
 
-class MemoryStoreFaults : public StoreConformance<MemoryBackend> {
- protected:
-  Result<void> commit_with(CommitFault fault) {
-    auto& memory = static_cast<MemoryStore&>(store());
-    memory.set_fault_hook([fault](const Batch&) { return fault; });
-    auto result = store().commit({term_, {put_record(Space::Meta, "k", "v")}, {}});
-    memory.set_fault_hook(nullptr);
-    return result;
-  }
-};
-
-TEST_F(MemoryStoreFaults, ARefusedCommitChangesNothing) {
-  EXPECT_EQ(commit_with(CommitFault::Refuse).error().code, ErrorCode::StoreUnavailable);
-  EXPECT_EQ(get(Space::Meta, "k"), std::nullopt);
-}
-
-TEST_F(MemoryStoreFaults, ATimeoutMayOrMayNotHaveApplied) {
-  EXPECT_EQ(commit_with(CommitFault::TimeoutLost).error().code, ErrorCode::Unavailable);
-  EXPECT_EQ(get(Space::Meta, "k"), std::nullopt);
-  EXPECT_EQ(commit_with(CommitFault::TimeoutApplied).error().code, ErrorCode::Unavailable);
-  EXPECT_EQ(get(Space::Meta, "k"), "v");
-}
-
-TEST_F(MemoryStoreFaults, AFenceLastsForEver) {
-  EXPECT_EQ(commit_with(CommitFault::Fence).error().code, ErrorCode::Fenced);
-  EXPECT_EQ(commit_with(CommitFault::None).error().code, ErrorCode::Fenced);
-  EXPECT_EQ(get(Space::Meta, "k"), std::nullopt);
-}
-
-TEST_F(MemoryStoreFaults, ProbeTellsOfTheFault) {
-  auto& memory = static_cast<MemoryStore&>(store());
-  memory.set_fault_hook([](const Batch&) { return CommitFault::Refuse; });
-  EXPECT_EQ(memory.probe().error().code, ErrorCode::StoreUnavailable);
-}
-
 }  // namespace
 }  // namespace muster::store

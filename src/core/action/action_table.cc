@@ -87,9 +87,8 @@ std::vector<ActionPtr> ActionTable::all() const {
   std::vector<ActionPtr> result;
   result.reserve(by_id_.size());
   for (const auto& [id, action] : by_id_) result.push_back(action);
-  std::sort(result.begin(), result.end(), [](const ActionPtr& a, const ActionPtr& b) {
-    return a->spec->seq < b->spec->seq;
-  });
+  std::sort(result.begin(), result.end(),
+            [](const ActionPtr& a, const ActionPtr& b) { return a->spec->seq < b->spec->seq; });
   return result;
 }
 

@@ -17,10 +17,10 @@ std::optional<Error> refuse(const Action& action, const DecideRequest& request) 
                              action.revision, *request.if_revision)};
   }
   if (action.status != Status::PendingApprove) {
-    return Error{ErrorCode::Conflict,
-                 fmt::format("action {} is {}; only one that is PENDING_APPROVE can be {}",
-                             describe(action), name(action.status),
-                             request.approve ? "approved" : "rejected")};
+    return Error{
+        ErrorCode::Conflict,
+        fmt::format("action {} is {}; only one that is PENDING_APPROVE can be {}", describe(action),
+                    name(action.status), request.approve ? "approved" : "rejected")};
   }
   if (!request.approve) return std::nullopt;
   if (request.who == action.spec->requested_by && !action.spec->approval->allow_requester) {
@@ -45,8 +45,8 @@ void handle_decision(Step& step, const DecideRequest& request) {
   const ActionPtr action = step.state.actions.find(request.id);
   if (!action) {
     step.reply(request.request,
-               Error{ErrorCode::ActionFinal, fmt::format("action {} has ended already",
-                                                         request.id.to_string())});
+               Error{ErrorCode::ActionFinal,
+                     fmt::format("action {} has ended already", request.id.to_string())});
     return;
   }
   if (auto refused = refuse(*action, request)) {

@@ -31,8 +31,9 @@ bool past_last_start(const Action& action, Timestamp now) {
 }
 
 void end_past_last_start(Step& step, const Action& action) {
-  finish(step, action, action.runs > 0 ? Status::Succeeded : Status::Failed,
-         fmt::format("not started before its stop time {}", format_rfc3339(action.spec->not_after)));
+  finish(
+      step, action, action.runs > 0 ? Status::Succeeded : Status::Failed,
+      fmt::format("not started before its stop time {}", format_rfc3339(action.spec->not_after)));
 }
 
 void start_job(Step& step, const Action& action) {
@@ -232,7 +233,8 @@ void handle_action_timer(Step& step, const ActionId& id) {
     case Status::Succeeded:
     case Status::Failed:
     case Status::Cancelled:
-    case Status::Lost: return;
+    case Status::Lost:
+      return;
   }
 }
 
@@ -263,14 +265,14 @@ void recover_job(Step& step, const ActionPtr& action) {
     make_dispatchable(step, std::move(next), &note);
     return;
   }
-  execution_ended(step, *action,
-                  {.result = ExecuteResult::Error,
-                   .reason = fmt::format(
-                       "the controller restarted while it ran; kind '{}' cannot be resumed",
-                       action->spec->kind),
-                   .outputs = action->outputs,
-                   .start_time = {},
-                   .stop_time = {}});
+  execution_ended(
+      step, *action,
+      {.result = ExecuteResult::Error,
+       .reason = fmt::format("the controller restarted while it ran; kind '{}' cannot be resumed",
+                             action->spec->kind),
+       .outputs = action->outputs,
+       .start_time = {},
+       .stop_time = {}});
 }
 
 }  // namespace muster::core

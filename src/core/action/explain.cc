@@ -23,21 +23,39 @@ class Explainer {
 
   Explanation run() {
     switch (action_.status) {
-      case Status::Init: hold(); break;
-      case Status::PendingApprove: approval(); break;
-      case Status::Waiting: dependencies(); break;
-      case Status::Ready: worker(); break;
-      case Status::PendingSchedule: agent(); break;
-      case Status::New: queue(); break;
-      case Status::Running: execution(); break;
-      case Status::Suspended: suspension(); break;
+      case Status::Init:
+        hold();
+        break;
+      case Status::PendingApprove:
+        approval();
+        break;
+      case Status::Waiting:
+        dependencies();
+        break;
+      case Status::Ready:
+        worker();
+        break;
+      case Status::PendingSchedule:
+        agent();
+        break;
+      case Status::New:
+        queue();
+        break;
+      case Status::Running:
+        execution();
+        break;
+      case Status::Suspended:
+        suspension();
+        break;
       case Status::WaitingLifecycleCompletion:
         result_.summary = "waiting for its lifecycle hook to be completed";
         break;
       case Status::Succeeded:
       case Status::Failed:
       case Status::Cancelled:
-      case Status::Lost: result_.summary = "ended: " + action_.status_reason; break;
+      case Status::Lost:
+        result_.summary = "ended: " + action_.status_reason;
+        break;
     }
     control();
     return std::move(result_);
@@ -84,8 +102,8 @@ class Explainer {
   bool waits_for_time() {
     if (action_.next_try <= now_) return false;
     const bool retry = action_.tries > 0;
-    result_.summary = fmt::format("{} in {}", retry ? "next try" : "starts",
-                                  format_age(action_.next_try - now_));
+    result_.summary =
+        fmt::format("{} in {}", retry ? "next try" : "starts", format_age(action_.next_try - now_));
     block(retry ? "retry" : "start_time", "", action_.status_reason, action_.next_try);
     return true;
   }
@@ -94,9 +112,9 @@ class Explainer {
     result_.deadline_effect = "it fails: not started in time";
     if (waits_for_time()) return;
     result_.summary = "waiting for a free worker";
-    block("worker", "", fmt::format("{} of {} workers are busy, {} actions are ready",
-                                    state_.jobs_running, state_.options.workers,
-                                    state_.ready.size()));
+    block("worker", "",
+          fmt::format("{} of {} workers are busy, {} actions are ready", state_.jobs_running,
+                      state_.options.workers, state_.ready.size()));
   }
 
   void agent() {
@@ -109,9 +127,8 @@ class Explainer {
           agent ? fmt::format("agent '{}' is {}{}: {}", action_.spec->target, name(agent->state),
                               since_text(agent->state_since, now_), agent->state_reason)
                 : fmt::format("agent '{}' is not known", action_.spec->target);
-      result_.summary = action_.sent
-                            ? detail + "; the action was sent and may have reached it"
-                            : detail + "; it is sent when the agent connects";
+      result_.summary = action_.sent ? detail + "; the action was sent and may have reached it"
+                                     : detail + "; it is sent when the agent connects";
       block("agent", action_.spec->target, detail);
       return;
     }
@@ -129,8 +146,8 @@ class Explainer {
       if (other->status == Status::Running || other->status == Status::Suspended) running = other;
       if (seq < action_.spec->seq && other->status == Status::New) ++position;
     }
-    result_.summary = fmt::format("number {} in the queue of agent '{}'", position,
-                                  action_.spec->target);
+    result_.summary =
+        fmt::format("number {} in the queue of agent '{}'", position, action_.spec->target);
     block("queue", running ? running->id().to_string() : action_.spec->target,
           running ? fmt::format("{} is {}{}", describe(*running), name(running->status),
                                 since_text(running->status_since, now_))

@@ -48,8 +48,8 @@ ReferenceResolver::Target ReferenceResolver::resolve(const std::string& referenc
   if (found_ == nullptr) {
     missing_.ids.push_back(*id);
   } else {
-    errors_.push_back({pointer, ErrorCode::UnknownDependency,
-                       fmt::format("no action has the id {}", reference)});
+    errors_.push_back(
+        {pointer, ErrorCode::UnknownDependency, fmt::format("no action has the id {}", reference)});
   }
   return {};
 }
@@ -98,8 +98,8 @@ void ReferenceResolver::check_free(const ActionId& id, const std::string& pointe
     }
   }
   if (state_.actions.find(id) || find_finished(id)) {
-    errors_.push_back({pointer, ErrorCode::DuplicateId,
-                       fmt::format("the id {} is taken", id.to_string())});
+    errors_.push_back(
+        {pointer, ErrorCode::DuplicateId, fmt::format("the id {} is taken", id.to_string())});
   } else if (found_ == nullptr) {
     missing_.ids.push_back(id);
   }

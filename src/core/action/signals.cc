@@ -31,8 +31,7 @@ void ask(Step& step, const Action& action, Signal signal, const std::string& who
   Action next = action;
   next.control = signal;
   next.control_reason = with_reason(fmt::format("{} asked", name(signal)), who, reason);
-  const EventNote note{
-      .type = "action.control", .actor = who, .reason = next.control_reason};
+  const EventNote note{.type = "action.control", .actor = who, .reason = next.control_reason};
   const ActionPtr asked = step.put(std::move(next), &note);
   signal_executor(step, *asked, signal, asked->control_reason);
 }
@@ -82,8 +81,9 @@ std::optional<Error> suspend(Step& step, const Action& action, const SignalReque
                  fmt::format("action {} is being cancelled", describe(action))};
   }
   if (!can_suspend(action)) {
-    return Error{ErrorCode::SignalUnsupported,
-                 fmt::format("kind '{}' cannot be suspended; CANCEL it instead", action.spec->kind)};
+    return Error{
+        ErrorCode::SignalUnsupported,
+        fmt::format("kind '{}' cannot be suspended; CANCEL it instead", action.spec->kind)};
   }
   ask(step, action, Signal::Suspend, request.who, request.reason);
   return std::nullopt;
@@ -127,7 +127,9 @@ void cancel(Step& step, const Action& action, const std::string& reason, const s
     case Status::PendingApprove:
     case Status::Waiting:
     case Status::WaitingLifecycleCompletion:
-    case Status::Ready: finish(step, action, Status::Cancelled, why, actor); return;
+    case Status::Ready:
+      finish(step, action, Status::Cancelled, why, actor);
+      return;
     case Status::PendingSchedule:
       if (!action.sent) {
         finish(step, action, Status::Cancelled, why, actor);
@@ -141,11 +143,13 @@ void cancel(Step& step, const Action& action, const std::string& reason, const s
       }
       break;
     case Status::New:
-    case Status::Running: break;
+    case Status::Running:
+      break;
     case Status::Succeeded:
     case Status::Failed:
     case Status::Cancelled:
-    case Status::Lost: return;
+    case Status::Lost:
+      return;
   }
   if (force) {
     signal_executor(step, action, Signal::Cancel, why);
@@ -179,9 +183,15 @@ void handle_signal(Step& step, const SignalRequest& request) {
   }
   std::optional<Error> refused;
   switch (request.signal) {
-    case Signal::Cancel: cancel(step, *action, request.reason, request.who, request.force); break;
-    case Signal::Suspend: refused = suspend(step, *action, request); break;
-    case Signal::Resume: refused = resume(step, *action, request); break;
+    case Signal::Cancel:
+      cancel(step, *action, request.reason, request.who, request.force);
+      break;
+    case Signal::Suspend:
+      refused = suspend(step, *action, request);
+      break;
+    case Signal::Resume:
+      refused = resume(step, *action, request);
+      break;
     case Signal::None:
       refused = Error{ErrorCode::InvalidValue, "the signal must be CANCEL, SUSPEND or RESUME"};
       break;

@@ -29,7 +29,7 @@ struct Draft {
   ActionId id;
   Side side = Side::Engine;
   std::vector<ActionId> depends_on;
-  std::vector<ActionId> left;  // those that have not succeeded yet
+  std::vector<ActionId> left;             // those that have not succeeded yet
   std::vector<ActionPtr> new_dependents;  // existing actions that shall depend on it
   std::vector<ActionId> depended_by;
 };
@@ -37,7 +37,9 @@ struct Draft {
 class Submission {
  public:
   Submission(Step& step, const Submit& submit, const std::vector<ActionPtr>* found)
-      : step_(step), submit_(submit), ids_(choose_ids(submit)),
+      : step_(step),
+        submit_(submit),
+        ids_(choose_ids(submit)),
         resolver_(step.state, submit, ids_, found) {}
 
   void run() {
@@ -78,7 +80,8 @@ class Submission {
   void check_limits() {
     const EngineOptions& options = step_.state.options;
     if (submit_.actions.empty()) {
-      errors().push_back({"/actions", ErrorCode::InvalidValue, "there must be at least one action"});
+      errors().push_back(
+          {"/actions", ErrorCode::InvalidValue, "there must be at least one action"});
     }
     if (submit_.actions.size() > options.batch_max) {
       errors().push_back({"/actions", ErrorCode::InvalidValue,
@@ -199,9 +202,12 @@ class Submission {
       case Status::Init:
       case Status::PendingApprove:
       case Status::Waiting:
-      case Status::Ready: return true;
-      case Status::PendingSchedule: return !action.sent;
-      default: return false;
+      case Status::Ready:
+        return true;
+      case Status::PendingSchedule:
+        return !action.sent;
+      default:
+        return false;
     }
   }
 
@@ -325,8 +331,8 @@ class Submission {
     spec->inputs = request.inputs;
     spec->context = request.context;
     spec->depends_on = draft.depends_on;
-    spec->timeout = request.timeout && !request.timeout->is_zero() ? *request.timeout
-                                                                   : options.default_timeout;
+    spec->timeout =
+        request.timeout && !request.timeout->is_zero() ? *request.timeout : options.default_timeout;
     spec->queue_timeout = request.queue_timeout && !request.queue_timeout->is_zero()
                               ? *request.queue_timeout
                               : options.default_queue_timeout;

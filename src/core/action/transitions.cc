@@ -16,11 +16,14 @@ Status dispatchable_status(const ActionSpec& spec) {
 
 Status status_of(ExecuteResult result) {
   switch (result) {
-    case ExecuteResult::Ok: return Status::Succeeded;
-    case ExecuteResult::Cancel: return Status::Cancelled;
+    case ExecuteResult::Ok:
+      return Status::Succeeded;
+    case ExecuteResult::Cancel:
+      return Status::Cancelled;
     case ExecuteResult::Error:
     case ExecuteResult::Retry:
-    case ExecuteResult::Timeout: return Status::Failed;
+    case ExecuteResult::Timeout:
+      return Status::Failed;
   }
   return Status::Failed;
 }
@@ -28,11 +31,16 @@ Status status_of(ExecuteResult result) {
 std::string reason_of(const ExecutionEnd& end) {
   if (!end.reason.empty()) return end.reason;
   switch (end.result) {
-    case ExecuteResult::Ok: return "completed";
-    case ExecuteResult::Error: return "failed without a reason";
-    case ExecuteResult::Retry: return "asked to be tried again";
-    case ExecuteResult::Cancel: return "cancelled";
-    case ExecuteResult::Timeout: return "timed out";
+    case ExecuteResult::Ok:
+      return "completed";
+    case ExecuteResult::Error:
+      return "failed without a reason";
+    case ExecuteResult::Retry:
+      return "asked to be tried again";
+    case ExecuteResult::Cancel:
+      return "cancelled";
+    case ExecuteResult::Timeout:
+      return "timed out";
   }
   return {};
 }
@@ -43,12 +51,14 @@ std::uint32_t attempts_allowed(const Action& action, ExecuteResult result) {
   // it.
   if (action.control == Signal::Cancel) return 1;
   switch (result) {
-    case ExecuteResult::Error: return action.spec->retry.attempts;
+    case ExecuteResult::Error:
+      return action.spec->retry.attempts;
     case ExecuteResult::Retry:
       return action.spec->retry.attempts > 1 ? action.spec->retry.attempts : kRetryAnswerAttempts;
     case ExecuteResult::Ok:
     case ExecuteResult::Cancel:
-    case ExecuteResult::Timeout: return 1;
+    case ExecuteResult::Timeout:
+      return 1;
   }
   return 1;
 }
@@ -141,8 +151,9 @@ void enter_after_approval(Step& step, Action action, const EventNote& note) {
   if (!action.depends_on_left.empty()) {
     action.status = Status::Waiting;
     action.deadline = {};
-    action.status_reason = fmt::format("waiting for {} of {} dependencies",
-                                       action.depends_on_left.size(), action.spec->depends_on.size());
+    action.status_reason =
+        fmt::format("waiting for {} of {} dependencies", action.depends_on_left.size(),
+                    action.spec->depends_on.size());
     step.put(std::move(action), &note);
     return;
   }

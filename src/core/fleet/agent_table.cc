@@ -4,9 +4,12 @@ namespace muster::core {
 
 std::string_view name(AgentState state) {
   switch (state) {
-    case AgentState::Unknown: return "unknown";
-    case AgentState::Online: return "online";
-    case AgentState::Offline: return "offline";
+    case AgentState::Unknown:
+      return "unknown";
+    case AgentState::Online:
+      return "online";
+    case AgentState::Offline:
+      return "offline";
   }
   return "unknown";
 }

@@ -80,8 +80,8 @@ void told_running(Step& step, Action next, const AgentAction& told) {
   next.status = Status::Running;
   next.status_reason = fmt::format("executing on agent '{}'", next.spec->target);
   // Time in suspension does not count against the timeout.
-  next.deadline = resumed ? next.deadline + (step.now - next.suspended_since)
-                          : execution_deadline(step, next);
+  next.deadline =
+      resumed ? next.deadline + (step.now - next.suspended_since) : execution_deadline(step, next);
   next.suspended_since = {};
   if (next.control == Signal::Resume) {
     next.control = Signal::None;
@@ -143,7 +143,8 @@ void follow(Step& step, Action next, SessionId session, const AgentAction& told,
                        .stop_time = told.stop_time});
       acknowledge(step, session, told);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -195,9 +196,10 @@ void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
     return;
   }
   if (action->spec->side != Side::Agent || action->spec->target != agent) {
-    report_conflict(step, told,
-                    fmt::format("agent '{}' reports an action with an id that belongs to {} on '{}'",
-                                agent, describe(*action), action->spec->target));
+    report_conflict(
+        step, told,
+        fmt::format("agent '{}' reports an action with an id that belongs to {} on '{}'", agent,
+                    describe(*action), action->spec->target));
     if (is_final(told.status)) acknowledge(step, session, told);
     return;
   }

@@ -68,8 +68,7 @@ void complete_sync(Step& step, const AgentName& name) {
       case Status::New:
       case Status::Running:
       case Status::Suspended:
-        finish(step, *action, Status::Lost,
-               fmt::format("agent '{}' no longer knows it", name));
+        finish(step, *action, Status::Lost, fmt::format("agent '{}' no longer knows it", name));
         break;
       case Status::PendingSchedule:
         if (action->control == Signal::Cancel) {
@@ -82,7 +81,8 @@ void complete_sync(Step& step, const AgentName& name) {
           send_to_agent(step, action);
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -99,8 +99,8 @@ void handle_connected(Step& step, const AgentConnected& connected) {
   const AgentPtr known = agents.find(name);
   if (!known && agents.size() >= step.state.options.agents_max) {
     step.send(connected.session,
-              CloseSession{fmt::format("there are {} agents already, which is the limit",
-                                       agents.size())});
+              CloseSession{
+                  fmt::format("there are {} agents already, which is the limit", agents.size())});
     return;
   }
   if (const Session* current = agents.session_of(name)) {
@@ -177,16 +177,16 @@ void handle_refresh(Step& step, const RefreshRequest& request) {
   } else {
     const AgentPtr agent = step.state.agents.find(request.agent);
     if (!agent) {
-      step.reply(request.request, Error{ErrorCode::NotFound, fmt::format("no agent is called '{}'",
-                                                                         request.agent)});
+      step.reply(request.request,
+                 Error{ErrorCode::NotFound, fmt::format("no agent is called '{}'", request.agent)});
       return;
     }
     if (step.state.agents.session_of(request.agent) == nullptr) {
-      step.reply(request.request,
-                 Error{ErrorCode::Conflict,
-                       fmt::format("agent '{}' is {} since {}; it syncs when it connects",
-                                   request.agent, core::name(agent->state),
-                                   format_rfc3339(agent->state_since))});
+      step.reply(
+          request.request,
+          Error{ErrorCode::Conflict,
+                fmt::format("agent '{}' is {} since {}; it syncs when it connects", request.agent,
+                            core::name(agent->state), format_rfc3339(agent->state_since))});
       return;
     }
     names.push_back(request.agent);
@@ -221,8 +221,8 @@ void handle_agent_timer(Step& step, const AgentName& name) {
     return;
   }
   if (session->last_heard + step.state.options.heartbeat_deadline <= step.now) {
-    const std::string reason = fmt::format("nothing heard for {}",
-                                           format_age(step.now - session->last_heard));
+    const std::string reason =
+        fmt::format("nothing heard for {}", format_age(step.now - session->last_heard));
     step.send(session->id, CloseSession{reason});
     go_offline(step, name, reason);
     return;
