@@ -21,6 +21,14 @@ tsan:
 	@scripts/install-deps test
 	@scripts/test tsan
 
+bench: build
+	@scripts/install-deps test
+	@MUSTER_BINARY=$(CURDIR)/build/release/muster bench/actions.py
+
+soak: build
+	@scripts/install-deps test
+	@scripts/soak
+
 fmt:
 	@scripts/install-deps lint
 	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i

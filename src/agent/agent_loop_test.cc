@@ -358,6 +358,7 @@ TEST_F(AgentOutputTest, RequestsOfASessionThatEndedAreDropped) {
   ask(1, 1, 0, true);
   post(core::agent::LinkDown{});
   loop_->post(LinkEstablished{{.term = 1, .controller_id = "c"}});
+  ASSERT_EQ(status(1), core::Status::Running) << "all of that was taken in before the output came";
   write(1, "hello", true);
   ask(2, 1, 0, true);
   ASSERT_TRUE(chunk(2));

@@ -17,10 +17,10 @@ namespace muster {
 
 }  // namespace muster
 
-#define MUSTER_CHECK(condition, ...)                                                        \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]] {                                                        \
-      ::muster::check_failed(#condition, ::fmt::format(__VA_ARGS__),                        \
-                             std::source_location::current());                              \
-    }                                                                                       \
+#define MUSTER_CHECK(condition, ...)                                 \
+  do {                                                               \
+    if (!(condition)) [[unlikely]] {                                 \
+      ::muster::check_failed(#condition, ::fmt::format(__VA_ARGS__), \
+                             std::source_location::current());       \
+    }                                                                \
   } while (false)

@@ -12,43 +12,43 @@ namespace muster {
 
 enum class ErrorCode : std::uint8_t {
   // The request is wrong.
-  InvalidRequest,      // several field errors, or a body of the wrong shape
-  InvalidJson,         // not JSON, or nested too deep
-  InvalidValue,        // a field whose value is not allowed
-  UnknownField,        // a field that does not exist
-  MissingField,        // a required field that is not there
+  InvalidRequest,  // several field errors, or a body of the wrong shape
+  InvalidJson,     // not JSON, or nested too deep
+  InvalidValue,    // a field whose value is not allowed
+  UnknownField,    // a field that does not exist
+  MissingField,    // a required field that is not there
   BodyTooLarge,
-  UnknownKind,         // no such action kind
-  UnknownTarget,       // no such agent
-  UnknownDependency,   // depends_on or depended_by names no action
+  UnknownKind,        // no such action kind
+  UnknownTarget,      // no such agent
+  UnknownDependency,  // depends_on or depended_by names no action
   DependencyCycle,
-  InvalidMarker,       // the marker of a list names no action (any more)
+  InvalidMarker,  // the marker of a list names no action (any more)
   UnsupportedMediaType,
   // The thing.
   NotFound,
-  Ambiguous,           // a name or short id that matches several
+  Ambiguous,  // a name or short id that matches several
   DuplicateId,
-  Conflict,            // the thing is not in a state that allows this
-  ActionFinal,         // the action has ended; its status does not change any more
-  SignalUnsupported,   // the kind of the action cannot do this
-  RevisionMismatch,    // If-Match does not match
-  IdempotencyMismatch, // same Idempotency-Key, other body
-  IdempotencyInFlight, // same Idempotency-Key, still being worked on
+  Conflict,             // the thing is not in a state that allows this
+  ActionFinal,          // the action has ended; its status does not change any more
+  SignalUnsupported,    // the kind of the action cannot do this
+  RevisionMismatch,     // If-Match does not match
+  IdempotencyMismatch,  // same Idempotency-Key, other body
+  IdempotencyInFlight,  // same Idempotency-Key, still being worked on
   // Who.
   Forbidden,
-  SelfApproval,        // the requester may not approve
-  DuplicateApproval,   // the same person twice
+  SelfApproval,       // the requester may not approve
+  DuplicateApproval,  // the same person twice
   // Muster itself.
-  Overloaded,          // a queue is at its limit; try again
-  StoreUnavailable,    // the store refuses writes (full disk, I/O error)
-  StoreLocked,         // another process has the store open
+  Overloaded,        // a queue is at its limit; try again
+  StoreUnavailable,  // the store refuses writes (full disk, I/O error)
+  StoreLocked,       // another process has the store open
   StoreCorrupt,
-  StoreNewer,          // written by a newer version
-  Fenced,              // another controller has taken over
-  Unavailable,         // not reachable
+  StoreNewer,   // written by a newer version
+  Fenced,       // another controller has taken over
+  Unavailable,  // not reachable
   Timeout,
-  Compacted,           // the events asked for are no longer kept
-  DecodeFailed,        // bytes that do not decode
+  Compacted,     // the events asked for are no longer kept
+  DecodeFailed,  // bytes that do not decode
   IoError,
   Internal,
 };

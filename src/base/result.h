@@ -30,17 +30,17 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 #define MUSTER_CONCAT(a, b) MUSTER_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define MUSTER_TRY(expression)                                          \
-  do {                                                                  \
-    if (auto muster_try = (expression); !muster_try) {                  \
-      return ::muster::fail(std::move(muster_try.error()));             \
-    }                                                                   \
+#define MUSTER_TRY(expression)                              \
+  do {                                                      \
+    if (auto muster_try = (expression); !muster_try) {      \
+      return ::muster::fail(std::move(muster_try.error())); \
+    }                                                       \
   } while (false)
 
 // MUSTER_TRY_ASSIGN(auto value, expression);
 #define MUSTER_TRY_ASSIGN(declaration, expression) \
   MUSTER_TRY_ASSIGN_INNER(MUSTER_CONCAT(muster_try_, __LINE__), declaration, expression)
-#define MUSTER_TRY_ASSIGN_INNER(temporary, declaration, expression)         \
-  auto temporary = (expression);                                            \
-  if (!temporary) return ::muster::fail(std::move(temporary.error()));      \
+#define MUSTER_TRY_ASSIGN_INNER(temporary, declaration, expression)    \
+  auto temporary = (expression);                                       \
+  if (!temporary) return ::muster::fail(std::move(temporary.error())); \
   declaration = std::move(*temporary)

@@ -4,6 +4,7 @@
 #include "cli/action_views.h"
 #include "cli/fields.h"
 #include "cli/submit.h"
+#include "cli/yaml.h"
 
 namespace muster::cli {
 namespace {
@@ -27,11 +28,7 @@ Outcome<ApiClient> connect_agent(const AgentAddress& address) {
 Outcome<ExitCode> agent_info(Context& context, ApiClient& client) {
   MUSTER_TRY_ASSIGN(const Json info, client.get("/v1/info"));
   if (context.options.is_table()) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    if (info.is_object()) {
-      for (const auto& [key, value] : info.items()) pairs.emplace_back(key, json_cell(value));
-    }
-    context.console.out(detail_lines(pairs));
+    context.console.out(dump_yaml(info));
   } else if (context.options.format == Format::Name) {
     context.console.out(json_text(info, "name") + "\n");
   } else {

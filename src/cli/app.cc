@@ -117,7 +117,7 @@ void add_global_options(CLI::App& app, Context& context) {
   GlobalOptions& options = context.options;
   app.add_option("--addr", options.addr,
                  "The controller: unix:/path, /path or http://host:port (default: MUSTER_ADDR, "
-                 "else the socket of the installed controller, else of `muster dev` here)")
+                 "else its usual socket)")
       ->type_name("ADDR");
   app.add_option_function<std::string>(
          "-o,--output",
@@ -262,9 +262,9 @@ int run_cli(std::vector<std::string> arguments) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* shown = &app;
-    while (!shown->get_subcommands().empty()) shown = shown->get_subcommands().front();
-    context.console.out(shown->help());
+    std::string help = app.help();
+    if (!help.ends_with('\n')) help += '\n';
+    context.console.out(help);
     return 0;
   } catch (const CLI::CallForVersion& version) {
     context.console.out(std::string(version.what()) + "\n");

@@ -158,6 +158,10 @@ Outcome<ExitCode> backup(Context& context, ApiClient& client, const BackupOption
 
 Outcome<ExitCode> restore(Context& context, const RestoreOptions& options) {
   const std::string store_path = options.data_dir + "/muster.db";
+  // A new machine has no data directory yet; one that is made here stays private.
+  if (mkdir(options.data_dir.c_str(), 0700) != 0 && errno != EEXIST) {
+    return io_failure("create", options.data_dir);
+  }
   MUSTER_TRY(store::restore_store(options.file, store_path));
   if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
     print_document(context, {{"file", options.file}, {"store", store_path}});

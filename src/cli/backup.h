@@ -21,7 +21,8 @@ struct RestoreOptions {
   std::string data_dir;
 };
 
-// Puts a backup in the place of the store in a data directory. The controller must not run.
+// Puts a backup in the place of the store in a data directory, which is made if it is missing. The
+// controller must not run.
 Outcome<ExitCode> restore(Context& context, const RestoreOptions& options);
 
 }  // namespace muster::cli

@@ -24,13 +24,13 @@ struct PositionalSpec {
 // Types of values that completion knows: REF (an action), AGENT, KIND, STATUS, FILE, DIR, and
 // "a|b|c" for a fixed choice.
 struct CommandSpec {
-  std::string name;
-  std::vector<std::string> aliases;
-  std::string help;
+  std::string name = {};
+  std::vector<std::string> aliases = {};
+  std::string help = {};
   bool hidden = false;
-  std::vector<OptionSpec> options;
-  std::vector<PositionalSpec> positionals;
-  std::vector<CommandSpec> commands;
+  std::vector<OptionSpec> options = {};
+  std::vector<PositionalSpec> positionals = {};
+  std::vector<CommandSpec> commands = {};
 };
 
 // Where a line of words leads.

@@ -22,12 +22,12 @@ struct DevOptions {
 
 // A process of the fleet: how it is started, and how it stands.
 struct DevChild {
-  std::string name;
-  std::vector<std::string> arguments;  // after the program
-  std::string log_file;
+  std::string name = {};
+  std::vector<std::string> arguments = {};  // after the program
+  std::string log_file = {};
   pid_t pid = 0;  // 0: not running
-  Timestamp started_at;
-  Timestamp start_due;             // while not running
+  Timestamp started_at = {};
+  Timestamp start_due = {};        // while not running
   std::uint32_t quick_deaths = 0;  // in a row
 };
 

@@ -108,7 +108,14 @@ std::string render(const Failure& failure) {
   std::string text = fmt::format("error: {}", printable(failure.detail));
   if (!failure.code.empty()) text += fmt::format(" ({})", printable(failure.code));
   text += '\n';
+  // One wrong field is mostly what the detail already says.
+  const bool told = failure.fields.size() == 1 &&
+                    failure.detail.find(failure.fields[0].detail) != std::string::npos;
+  if (told && failure.detail.find(failure.fields[0].pointer) == std::string::npos) {
+    text += fmt::format("  at {}\n", printable(failure.fields[0].pointer));
+  }
   for (const FieldProblem& field : failure.fields) {
+    if (told) break;
     text += fmt::format("  {}: {}", field.pointer.empty() ? "(body)" : printable(field.pointer),
                         printable(field.detail));
     if (!field.code.empty()) text += fmt::format(" ({})", printable(field.code));

@@ -25,6 +25,22 @@ TEST(Problem, IsShownWithFieldsAndHint) {
   EXPECT_EQ(failure.exit, ExitCode::Error);
 }
 
+TEST(Problem, IsNotSaidTwice) {
+  const auto text = [](const char* detail) {
+    return render(failure_of_answer(
+        400, dump_json({{"code", "invalid_value"},
+                        {"detail", detail},
+                        {"errors", Json::array({{{"pointer", "/action/timeout"},
+                                                 {"code", "invalid_value"},
+                                                 {"detail", "is negative"}}})}})));
+  };
+  EXPECT_EQ(text("/action/timeout: is negative"),
+            "error: /action/timeout: is negative (invalid_value)\n");
+  EXPECT_EQ(text("is negative"), "error: is negative (invalid_value)\n  at /action/timeout\n");
+  EXPECT_EQ(text("wrong"),
+            "error: wrong (invalid_value)\n  /action/timeout: is negative (invalid_value)\n");
+}
+
 TEST(Problem, HasAHintWhereOneExists) {
   const Failure failure =
       failure_of_answer(409, R"({"code":"action_final","detail":"action x has ended"})");

@@ -11,7 +11,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLiveLinesMax = 12;
-constexpr Duration kRedrawMin = Duration::millis(100);
+constexpr Duration kRedrawMin = Duration::millis(30);
 
 int urgency(const WatchedAction& action) {
   if (action.status == "FAILED" || action.status == "LOST" || action.status == "UNKNOWN") return 0;

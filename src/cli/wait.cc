@@ -65,11 +65,10 @@ void explain_failures(Context& context, ApiClient& client, const WatchSet& set) 
                     action.reason.empty() ? "no reason given" : printable(action.reason));
     const std::size_t columns =
         context.terminal.stderr_width > 8 ? context.terminal.stderr_width - 5 : std::size_t{200};
-    for (const std::string& line :
-         tail_lines(output_tail(client, action.id), kTailLines, columns)) {
-      text += fmt::format("  | {}\n", line);
-    }
-    text += fmt::format("  muster logs {}\n", action.id);
+    const std::vector<std::string> lines =
+        tail_lines(output_tail(client, action.id), kTailLines, columns);
+    for (const std::string& line : lines) text += fmt::format("  | {}\n", line);
+    text += fmt::format("  muster {} {}\n", lines.empty() ? "actions show" : "logs", action.id);
     context.console.say(text);
   }
 }

@@ -1,6 +1,7 @@
 #include "cli/waiter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/backoff.h"
 #include "cli/fields.h"
@@ -94,6 +95,7 @@ Outcome<std::int64_t> Waiter::take_snapshot() {
   // again as an event that is no longer news.
   MUSTER_TRY_ASSIGN(const Json status, client_.get("/v1/status"));
   const std::int64_t last = json_int(status, "last_event");
+  if (std::exchange(failures_, 0) > 0) progress_.note("connected again");
   for (const std::string& id : set_.unfinished_ids()) {
     Outcome<Json> answer = client_.get(action_path(id));
     const WatchedAction* changed = nullptr;
@@ -107,8 +109,6 @@ Outcome<std::int64_t> Waiter::take_snapshot() {
     if (changed != nullptr) progress_.changed(*changed, nullptr, context_.environment.now());
     if (context_.environment.interrupted()) break;
   }
-  if (failures_ > 0) progress_.note("connected again");
-  failures_ = 0;
   unreachable_since_ = {};
   progress_.tick(set_, context_.environment.now());
   return last;

@@ -43,16 +43,16 @@ struct ControllerHealth {
   bool store_ok = true;
   std::string store_problem;  // why not
   Timestamp store_problem_since;
-  std::size_t inbox = 0;       // inputs waiting
-  std::size_t uncommitted = 0; // steps whose writes are not durable yet
+  std::size_t inbox = 0;        // inputs waiting
+  std::size_t uncommitted = 0;  // steps whose writes are not durable yet
   std::uint64_t commits = 0;
   std::uint64_t steps = 0;
 };
 
 class Controller {
  public:
-  using Request = std::variant<core::Submit, core::SignalRequest, core::DecideRequest,
-                               core::RefreshRequest>;
+  using Request =
+      std::variant<core::Submit, core::SignalRequest, core::DecideRequest, core::RefreshRequest>;
   using ReplyCallback = std::function<void(const core::Reply&)>;
 
   // Loads the store, quarantining what cannot be decoded, and starts. `store` must have been

@@ -15,7 +15,8 @@ struct EventHub::Entry {
 // The cursor belongs to whichever thread has the subscriber in hand; handing over goes through
 // mutex_.
 struct EventHub::Subscriber {
-  std::uint64_t cursor = 0;  // the last event that was written or skipped
+  std::uint64_t cursor = 0;       // the last event that was written or skipped
+  std::uint64_t stored_last = 0;  // the newest that the store had when it was last read
   EventFilter filter;
   std::shared_ptr<http::Stream> stream;
   std::optional<Clock::time_point> paused_since;
@@ -158,7 +159,7 @@ void EventHub::prune() {
 }
 
 bool EventHub::is_recent(const Subscriber& subscriber) const {
-  if (recent_.empty()) return subscriber.cursor >= last_published_;
+  if (recent_.empty()) return subscriber.cursor >= subscriber.stored_last;
   return subscriber.cursor + 1 >= recent_.front()->event.seq;
 }
 
@@ -271,6 +272,7 @@ bool EventHub::catch_up_one(Subscriber& subscriber) {
     return false;
   };
   if (!page) return end(page.error());
+  subscriber.stored_last = page->last;
   if (const auto position = check_event_position(subscriber.cursor, *page, last_published());
       !position) {
     return end(position.error());

@@ -12,7 +12,7 @@ struct ServerOptions {
   std::string data_dir = "/var/lib/muster";
   std::string socket;  // empty: <data_dir>/muster.sock
   unsigned socket_mode = 0660;
-  std::string listen = "127.0.0.1:8440";        // empty: no TCP
+  std::string listen = "127.0.0.1:8440";  // empty: no TCP
   std::string agent_listen = "127.0.0.1:8441";
   bool insecure = false;
   Duration retention_age = Duration::days(30);

@@ -25,7 +25,7 @@ struct EngineOptions {
   Duration unknown_deadline = Duration::seconds(60);  // after a start; then Offline
   Duration sync_interval = Duration::minutes(5);
   Duration idempotency_for = Duration::days(1);
-  std::size_t workers = 32;  // engine actions at once
+  std::size_t workers = 32;             // engine actions at once
   std::size_t actions_max = 2'000'000;  // live
   std::size_t batch_max = 10'000;       // actions of one request
   std::size_t idempotency_max = 1'000'000;

@@ -139,7 +139,8 @@ std::string EngineScript::run(const std::string& line) {
     return step(request);
   }
   if (command == "refresh") return step(RefreshRequest{++last_request_, who, first});
-  MUSTER_CHECK(false, "no such command in a script: '{}'", command);
+  check_failed("command", fmt::format("no such command in a script: '{}'", command),
+               std::source_location::current());
 }
 
 Input EngineScript::submit(const std::string& arguments) {

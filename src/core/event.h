@@ -21,7 +21,7 @@ struct Event {
   std::string target;   // of the action
   std::string status;   // of the action or agent, after the change
   std::string reason;
-  std::string actor;    // who asked, where somebody did
+  std::string actor;  // who asked, where somebody did
   std::uint64_t revision = 0;
 
   bool operator==(const Event&) const = default;

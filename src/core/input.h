@@ -102,13 +102,14 @@ struct AgentHeartbeat {
   SessionId session = 0;
 };
 
-// How one action stands on an agent. The fields from `name` on are filled in every sync page, and in
-// a report where the origin is Agent: a controller that does not know the action adopts it from them.
+// How one action stands on an agent. The fields from `name` on are filled in every sync page, and
+// in a report where the origin is Agent: a controller that does not know the action adopts it from
+// them.
 struct AgentAction {
   ActionId id;
   std::uint32_t attempt = 1;
   Origin origin = Origin::Controller;
-  Status status = Status::New;  // New, Running, Suspended or final
+  Status status = Status::New;               // New, Running, Suspended or final
   ExecuteResult result = ExecuteResult::Ok;  // of a final one
   std::string reason;
   Timestamp start_time;

@@ -46,8 +46,8 @@ struct State {
   std::uint64_t last_event_seq = 0;
 };
 
-// An engine action that a worker of this controller holds. One without an owner was suspended when a
-// former controller died: it waits for RESUME and holds nothing.
+// An engine action that a worker of this controller holds. One without an owner was suspended when
+// a former controller died: it waits for RESUME and holds nothing.
 bool occupies_worker(const Action& action);
 
 // What an event says beyond the action itself.

@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "exec/runner_test_util.h"
 
 namespace muster::exec {
@@ -10,6 +12,15 @@ namespace {
 using core::ExecuteResult;
 using core::Signal;
 using ::testing::HasSubstr;
+
+// Stopped, or held in vfork() by a child that was stopped before it could execute its program.
+bool is_frozen(pid_t pid) {
+  if (process_state(pid) == 'T') return true;
+  const auto below = list_descendants(pid);
+  return process_state(pid) == 'D' && std::any_of(below.begin(), below.end(), [](const auto& info) {
+           return info.state == 'T';
+         });
+}
 
 class RunSignalTest : public ::testing::Test {
  protected:
@@ -95,12 +106,12 @@ TEST_F(RunSignalTest, SuspendStopsTheTreeAndResumeContinuesIt) {
   const pid_t inner_pid = inner();
   signal(key, Signal::Suspend);
   ASSERT_TRUE(agent_.listener.wait_suspended(key, true));
-  EXPECT_TRUE(wait_until([&] { return process_state(outer_pid) == 'T'; }));
-  EXPECT_TRUE(wait_until([&] { return process_state(inner_pid) == 'T'; }));
+  EXPECT_TRUE(wait_until([&] { return is_frozen(outer_pid); })) << process_state(outer_pid);
+  EXPECT_TRUE(wait_until([&] { return is_frozen(inner_pid); })) << process_state(inner_pid);
   signal(key, Signal::Resume);
   ASSERT_TRUE(agent_.listener.wait_suspended(key, false));
-  EXPECT_TRUE(wait_until([&] { return process_state(outer_pid) != 'T'; }));
-  EXPECT_TRUE(wait_until([&] { return process_state(inner_pid) != 'T'; }));
+  EXPECT_TRUE(wait_until([&] { return !is_frozen(outer_pid); }));
+  EXPECT_TRUE(wait_until([&] { return !is_frozen(inner_pid); }));
   signal(key, Signal::Cancel);
   EXPECT_EQ(agent_.listener.wait_ended(key).result, ExecuteResult::Cancel);
 }

@@ -16,7 +16,7 @@
 namespace muster::store {
 namespace {
 
-using namespace std::chrono_literals;
+constexpr std::chrono::seconds kPatience{20};
 
 // What the callbacks told, to be waited for.
 class Witness {
@@ -33,7 +33,7 @@ class Witness {
   template <typename Condition>
   bool wait_for(Condition condition) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, 20s, condition);
+    return changed.wait_for(lock, kPatience, condition);
   }
 
   std::mutex mutex;
@@ -117,7 +117,7 @@ TEST_F(CommitterTest, SubmissionsThatWaitShareACommit) {
   store_.set_fault_hook([&, opened = gate.get_future().share()](const Batch& batch) {
     if (sizes.empty()) {
       entered.set_value();
-      opened.wait_for(20s);
+      opened.wait_for(kPatience);
     }
     sizes.push_back(batch.records.size());
     return CommitFault::None;
@@ -125,7 +125,7 @@ TEST_F(CommitterTest, SubmissionsThatWaitShareACommit) {
   options_.batch_records_max = 60;
   Committer& committer = start();
   committer.submit(1, {core::PutAction{make_action(1)}});
-  ASSERT_EQ(entered.get_future().wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(entered.get_future().wait_for(kPatience), std::future_status::ready);
   for (std::uint64_t n = 2; n <= 101; ++n) committer.submit(n, {core::PutAction{make_action(n)}});
   gate.set_value();
   ASSERT_TRUE(wait_for_ticket(101));
@@ -261,7 +261,7 @@ TEST_F(CommitterTest, PurgesTheHistoryInChunksWhenIdle) {
   options_.purge_chunk = 10;
   options_.retention = {Duration::days(1), 5, 100};
   Committer& committer = start();
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (committer.stats().purged < 90 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }
@@ -279,7 +279,7 @@ TEST_F(CommitterTest, SteadyLoadDoesNotKeepThePurgeAway) {
   options_.purge_interval = Duration::millis(1);
   options_.retention = {Duration::days(1), 0, 100};
   Committer& committer = start();
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::uint64_t ticket = 0;
   while (committer.stats().purged < 1 && std::chrono::steady_clock::now() < deadline) {
     if (committer.queued() < 100) {

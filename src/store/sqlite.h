@@ -68,6 +68,7 @@ class UsedStatement {
   }
 
   Statement* operator->() const { return statement_; }
+  Statement& operator*() const { return *statement_; }
 
  private:
   Statement* statement_;

@@ -78,6 +78,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(kSchemaVersion)>
     kVersion1,
 };
 
+// With the zero byte at its end.
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
+
 constexpr std::string_view kRestoreAdvice = "restore a backup with 'muster restore FILE'";
 
 tl::unexpected<Error> corrupt(const std::string& path, std::string_view problem) {
@@ -106,8 +109,7 @@ Result<void> create_store_file(const std::string& path) {
 }
 
 bool looks_like_database(const std::string& path) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  return read_beginning(path, kMagic.size()) == kMagic;
+  return read_beginning(path, kDatabaseMagic.size()) == kDatabaseMagic;
 }
 
 Result<std::int64_t> check_identity(Database& database, const std::string& path) {

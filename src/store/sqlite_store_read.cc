@@ -56,7 +56,7 @@ Result<std::vector<Record>> load_live_actions(Database& database, std::string_vi
                                  "live = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
   select->bind(1, after);
   select->bind(2, limit);
-  return collect(*select.operator->());
+  return collect(*select);
 }
 
 Result<std::vector<Record>> load_records(Database& database, Space space,
@@ -69,7 +69,7 @@ Result<std::vector<Record>> load_records(Database& database, Space space,
   select->bind(1, space_code(space));
   select->bind_blob(2, after_key);
   select->bind(3, limit);
-  return collect(*select.operator->());
+  return collect(*select);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ Result<std::vector<Record>> SqliteStore::find_actions_by_name(std::string_view n
                                  "name = ?1 ORDER BY seq DESC LIMIT ?2"));
   select->bind_text(1, name);
   select->bind(2, sql_limit(limit));
-  return collect(*select.operator->());
+  return collect(*select);
 }
 
 Result<std::vector<Record>> SqliteStore::find_actions_by_prefix(std::string_view prefix,
@@ -132,7 +132,7 @@ Result<std::vector<Record>> SqliteStore::find_actions_by_prefix(std::string_view
   select->bind_blob(1, range->first);
   select->bind_blob(2, range->last);
   select->bind(3, sql_limit(limit));
-  return collect(*select.operator->());
+  return collect(*select);
 }
 
 Result<EventPage> SqliteStore::events(std::uint64_t after, std::size_t limit) {

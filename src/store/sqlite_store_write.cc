@@ -14,6 +14,9 @@ constexpr Duration kWriterTimeout = Duration::seconds(30);
 // A readiness check should rather say "no" than wait long.
 constexpr Duration kProbeTimeout = Duration::seconds(3);
 
+// SQLite's own bound on the size of a file.
+constexpr std::uint64_t kPagesMax = 1'073'741'823;
+
 // What changes in the life of an action. The other columns are compared instead of set, because
 // SQLite rewrites the index of every column that is set, changed or not.
 constexpr std::string_view kUpdateState =
@@ -48,15 +51,15 @@ Result<T> at_runtime(Result<T> result) {
   return result;
 }
 
-void bind_action(Statement& statement, const RecordWrite& write) {
-  const ActionIndex& index = *write.index;
+void bind_action(Statement& statement, std::string_view id, std::string_view value,
+                 const ActionIndex& index) {
   statement.bind(1, std::int64_t{index.live ? 1 : 0});
   statement.bind_text(2, index.status);
   statement.bind(3, index.updated_at.us);
   statement.bind(4, index.finished_at.us);
-  statement.bind_blob(5, *write.value);
+  statement.bind_blob(5, value);
   statement.bind(6, index.seq);
-  statement.bind_blob(7, write.key);
+  statement.bind_blob(7, id);
   statement.bind_text(8, index.name);
   statement.bind_text(9, index.target);
   statement.bind_text(10, index.action);
@@ -76,7 +79,7 @@ Result<std::int64_t> apply_action(Database& database, const RecordWrite& write) 
   MUSTER_CHECK(write.index.has_value(), "an action is written without its index entry");
   for (const std::string_view sql : {kUpdateState, kInsertAction, kReplaceAction}) {
     MUSTER_TRY_ASSIGN(auto statement, database.use(sql));
-    bind_action(*statement.operator->(), write);
+    bind_action(*statement, write.key, *write.value, *write.index);
     MUSTER_TRY(statement->run());
     if (database.changes() == 0) continue;
     return std::int64_t{sql == kInsertAction ? 1 : 0};
@@ -319,8 +322,7 @@ Result<void> SqliteStore::probe() {
 
 Result<void> SqliteStore::limit_pages(std::uint64_t pages) {
   MUSTER_TRY_ASSIGN(auto lease, writer_.acquire(kWriterTimeout));
-  constexpr std::uint64_t kUnbounded = 1'073'741'823;
-  return (*lease).exec(fmt::format("PRAGMA max_page_count = {}", pages == 0 ? kUnbounded : pages));
+  return (*lease).exec(fmt::format("PRAGMA max_page_count = {}", pages == 0 ? kPagesMax : pages));
 }
 
 }  // namespace muster::store

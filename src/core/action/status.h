@@ -8,19 +8,19 @@ namespace muster::core {
 
 // One status set for engine actions and agent actions (design: "Actions").
 enum class Status : std::uint8_t {
-  Init,                         // held: being built, never dispatched
-  PendingApprove,               // needs approval
-  Waiting,                      // a dependency has not succeeded yet
-  Ready,                        // engine action: a worker may take it
-  PendingSchedule,              // agent action: may or may not have reached the agent
-  New,                          // the agent has journalled it
+  Init,             // held: being built, never dispatched
+  PendingApprove,   // needs approval
+  Waiting,          // a dependency has not succeeded yet
+  Ready,            // engine action: a worker may take it
+  PendingSchedule,  // agent action: may or may not have reached the agent
+  New,              // the agent has journalled it
   Running,
   Suspended,
-  WaitingLifecycleCompletion,   // a node deletion that waits for its lifecycle hook
+  WaitingLifecycleCompletion,  // a node deletion that waits for its lifecycle hook
   Succeeded,
   Failed,
   Cancelled,
-  Lost,                         // a reachable agent no longer knows it
+  Lost,  // a reachable agent no longer knows it
 };
 
 // "SUCCEEDED", "PENDING_SCHEDULE", ...

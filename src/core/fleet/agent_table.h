@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/fleet/agent.h"
 #include "core/action/action.h"
+#include "core/fleet/agent.h"
 
 namespace muster::core {
 

@@ -10,8 +10,8 @@
 
 namespace muster::core {
 
-// Applies one state that an agent told. An action that is not live goes to `unknown`: only the store
-// can tell whether it has ended, or was never heard of.
+// Applies one state that an agent told. An action that is not live goes to `unknown`: only the
+// store can tell whether it has ended, or was never heard of.
 void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
                         const AgentAction& told, std::vector<AgentAction>& unknown);
 

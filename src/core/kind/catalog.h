@@ -19,8 +19,8 @@ struct KindInfo {
   std::string_view summary;
   bool on_engine = false;
   bool on_agent = false;
-  bool resumable = false;    // engine: may be started again after a restart of the controller
-  bool suspendable = true;   // engine: understands SUSPEND; agent kinds always do
+  bool resumable = false;   // engine: may be started again after a restart of the controller
+  bool suspendable = true;  // engine: understands SUSPEND; agent kinds always do
 };
 
 class KindCatalog {

@@ -48,13 +48,13 @@ struct ExecInputs {
   std::uint64_t output_limit = 1 << 20;  // bytes kept
   std::uint64_t memory_limit = 0;        // bytes; 0: none
   std::vector<int> success_codes = {0};
-  std::vector<int> retry_codes;  // answered with RETRY
+  std::vector<int> retry_codes;            // answered with RETRY
   Duration grace = Duration::seconds(10);  // between TERM and KILL
 };
 
 struct FilePutInputs {
   std::string path;
-  std::string content;        // text, or
+  std::string content;  // text, or
   std::string content_base64;
   std::string mode = "0644";  // octal
   std::string owner;
@@ -79,10 +79,14 @@ struct ServiceInputs {
 
 // Each decoder appends all that is wrong to `errors`, with pointers below `pointer`, and answers
 // with as much as it could read.
-SleepInputs decode_sleep(const Json& inputs, std::string_view pointer, std::vector<FieldError>& errors);
-FailInputs decode_fail(const Json& inputs, std::string_view pointer, std::vector<FieldError>& errors);
-HttpInputs decode_http(const Json& inputs, std::string_view pointer, std::vector<FieldError>& errors);
-ExecInputs decode_exec(const Json& inputs, std::string_view pointer, std::vector<FieldError>& errors);
+SleepInputs decode_sleep(const Json& inputs, std::string_view pointer,
+                         std::vector<FieldError>& errors);
+FailInputs decode_fail(const Json& inputs, std::string_view pointer,
+                       std::vector<FieldError>& errors);
+HttpInputs decode_http(const Json& inputs, std::string_view pointer,
+                       std::vector<FieldError>& errors);
+ExecInputs decode_exec(const Json& inputs, std::string_view pointer,
+                       std::vector<FieldError>& errors);
 FilePutInputs decode_file_put(const Json& inputs, std::string_view pointer,
                               std::vector<FieldError>& errors);
 FileFetchInputs decode_file_fetch(const Json& inputs, std::string_view pointer,
