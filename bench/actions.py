@@ -75,8 +75,9 @@ def main():
         batches(fleet, "noop-engine", options.count, lambda i: {"action": "noop"})
         batches(fleet, "noop-agents", options.count,
                 lambda i: {"action": "noop", "target": target(i)})
+        true = {"argv": ["/bin/true"]}
         batches(fleet, "exec-true", options.count,
-                lambda i: {"action": "exec", "target": target(i), "inputs": {"argv": ["/bin/true"]}})
+                lambda i: {"action": "exec", "target": target(i), "inputs": true})
         one_by_one(fleet, 200)
     finally:
         fleet.close()

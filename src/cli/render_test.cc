@@ -20,10 +20,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Compares with a file; MUSTER_UPDATE_GOLDEN=1 rewrites it, to be reviewed as a diff.
+// Compares with a file; MUSTER_REWRITE=1 rewrites it, to be reviewed as a diff.
 void expect_golden(const std::string& name, const std::string& actual) {
   const std::string path = std::string(MUSTER_TEST_DATA) + "/" + name;
-  if (std::getenv("MUSTER_UPDATE_GOLDEN") != nullptr) {
+  if (std::getenv("MUSTER_REWRITE") != nullptr) {
     std::ofstream(path, std::ios::binary) << actual;
   }
   std::ifstream file(path, std::ios::binary);
@@ -133,7 +133,7 @@ TEST(Table, ShrinksOnlyWhatMayShrinkWidestFirst) {
   Table table(
       {{.title = "ID"}, {.title = "NAME", .shrinks = true}, {.title = "R", .shrinks = true}});
   table.add_row({{"12345678"}, {"a-rather-long-name"}, {"reason"}});
-  EXPECT_EQ(table.render({.width = 26}), "ID        NAME      R\n12345678  a-rath…   reason\n");
+  EXPECT_EQ(table.render({.width = 26}), "ID        NAME      R\n12345678  a-rathe…  reason\n");
 }
 
 TEST(Table, WideCutsNothingAndShowsAllColumns) {

@@ -11,7 +11,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kDepthMax = 64;
-constexpr std::size_t kNodesMax = 1'000'000;
+constexpr std::size_t kNodesMax = 100'000;
 constexpr std::size_t kBytesMax = std::size_t{16} << 20;
 
 std::optional<Json> read_number(std::string_view text) {

@@ -265,6 +265,9 @@ void EventHub::catch_up() {
 }
 
 bool EventHub::catch_up_one(Subscriber& subscriber) {
+  // What was published before the read is in the store, unless it was removed; nothing can be said
+  // of what is published meanwhile.
+  const std::uint64_t published = last_published();
   const Result<store::EventPage> page = store_.events(subscriber.cursor, options_.page);
   const auto end = [&](const Error& error) {
     subscriber.stream->write(problem_sse(error));
@@ -273,12 +276,11 @@ bool EventHub::catch_up_one(Subscriber& subscriber) {
   };
   if (!page) return end(page.error());
   subscriber.stored_last = page->last;
-  if (const auto position = check_event_position(subscriber.cursor, *page, last_published());
-      !position) {
+  if (const auto position = check_event_position(subscriber.cursor, *page, published); !position) {
     return end(position.error());
   }
   // The whole log was removed while this subscriber still needed some of it.
-  if (page->first_kept == 0 && !is_in_memory(subscriber)) {
+  if (page->first_kept == 0 && published > subscriber.cursor && !is_in_memory(subscriber)) {
     return end(Error{ErrorCode::Compacted,
                      fmt::format("events after {} are no longer kept", subscriber.cursor)});
   }

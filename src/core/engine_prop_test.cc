@@ -13,7 +13,7 @@
 namespace muster::core {
 namespace {
 
-ActionId number(std::size_t n) { return Uuid::v4(std::uint64_t{n + 1} << 32, 0); }
+ActionId number(std::size_t n) { return Uuid::v4(std::uint64_t{n + 1} << 32, n); }
 
 // --- find_cycle against the definition. ---
 
@@ -60,8 +60,8 @@ RC_GTEST_PROP(DependencyGraph, FindsACycleExactlyIfThereIsOne, ()) {
   }
 }
 
-TEST(DependencyGraph, WalksAChainOfAMillion) {
-  constexpr std::size_t kLength = 1'000'000;
+TEST(DependencyGraph, WalksALongChain) {
+  constexpr std::size_t kLength = 100'000;
   std::vector<ActionId> start = {number(0)};
   std::size_t asked = 0;
   const auto cycle = find_cycle(start, [&](const ActionId&) {
@@ -271,7 +271,7 @@ class World {
 
 RC_GTEST_PROP(Engine, KeepsItsPromisesUnderRandomCommands, ()) {
   World world;
-  const int commands = *rc::gen::inRange(1, 60);
+  const int commands = *rc::gen::inRange(1, 40);
   for (int i = 0; i < commands; ++i) {
     const auto which = *rc::gen::inRange<std::size_t>(0, 1000);
     switch (*rc::gen::inRange(0, 7)) {

@@ -379,13 +379,11 @@ class Fleet:
 
     def http_as(self, user, method, path, body=None, headers=None):
         """The same over the unix socket as another user of this host."""
-        job = json.dumps([self.server.socket, method, path, body, headers])
-        process = processes.spawn([sys.executable, "-B", __file__, job], user=user, group="nogroup",
-                                  extra_groups=[], stdout=subprocess.PIPE, cwd="/")
-        output, _ = process.communicate(timeout=DEADLINE)
-        assert process.returncode == 0, f"a request as {user} failed"
-        answer = json.loads(output)
-        return Response(answer["status"], {}, answer["body"].encode())
+        def call():
+            answer = request(UnixConnection(self.server.socket, 30), method, path, body, headers)
+            return json.dumps([answer.status, answer.text]).encode()
+        status, text = json.loads(processes.call_as(user, call))
+        return Response(status, {}, text.encode())
 
     # --- The command line. ---
 
@@ -486,17 +484,3 @@ needs_root = unittest.skipUnless(os.geteuid() == 0, "needs root to act as anothe
 
 def interrupt(process):
     os.killpg(process.pid, signal.SIGINT)
-
-
-def main():
-    unittest.main(verbosity=2)
-
-
-def _request_as_child():
-    path, method, target, body, headers = json.loads(sys.argv[1])
-    answer = request(UnixConnection(path, 30), method, target, body, headers)
-    print(json.dumps({"status": answer.status, "body": answer.text}))
-
-
-if __name__ == "__main__":
-    _request_as_child()

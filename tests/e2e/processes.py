@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pwd
 import signal
 import subprocess
 import threading
@@ -94,6 +95,38 @@ def spawn(command, **options):
         process = subprocess.Popen(command, **options)
         _owned.add(process.pid)
     return process
+
+
+def call_as(user, function):
+    """Runs function() in a forked process of another user; answers with the bytes it returned.
+
+    A fork and not a new interpreter: that user may not be allowed to execute ours.
+    """
+    account = pwd.getpwnam(user)
+    inward, outward = os.pipe()
+    with _lock:
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                os.setgroups([])
+                os.setgid(account.pw_gid)
+                os.setuid(account.pw_uid)
+                with os.fdopen(outward, "wb") as pipe:
+                    pipe.write(function())
+                status = 0
+            except BaseException as problem:  # nothing may return into the copy of the test
+                os.write(2, f"as {user}: {problem!r}\n".encode())
+            finally:
+                os._exit(status)
+        _owned.add(pid)
+    os.close(outward)
+    with os.fdopen(inward, "rb") as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    if status != 0:
+        raise RuntimeError(f"what was done as {user} failed")
+    return answer
 
 
 def kill_descendants():

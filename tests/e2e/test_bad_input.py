@@ -192,8 +192,9 @@ class BadInput(harness.FleetTest):
 class Listening(harness.FleetTest):
     START = False
 
-    def refused(self, *options):
-        self.fleet.server.arguments += list(options)
+    def refused(self, option, address):
+        arguments = self.fleet.server.arguments
+        arguments[arguments.index(option) + 1] = address
         self.fleet.server.start(wait=False)
         self.assertNotEqual(self.fleet.server.wait_exit(), 0)
         log = harness.read(self.fleet.server.log)
