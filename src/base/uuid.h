@@ -44,9 +44,14 @@ class Uuid {
 template <>
 struct std::hash<muster::Uuid> {
   std::size_t operator()(const muster::Uuid& id) const noexcept {
-    // The low half of a v4 UUID is random already.
+    // Callers may choose their ids, so both halves count: ids that differ only in their first or
+    // only in their last digits must not collide.
+    std::uint64_t high = 0;
     std::uint64_t low = 0;
+    std::memcpy(&high, id.bytes().data(), sizeof high);
     std::memcpy(&low, id.bytes().data() + 8, sizeof low);
-    return low;
+    std::uint64_t mixed = high * 0x9e3779b97f4a7c15ULL ^ low;
+    mixed ^= mixed >> 29;
+    return mixed * 0xbf58476d1ce4e5b9ULL;
   }
 };

@@ -351,7 +351,7 @@ std::string EngineScript::describe(const Effects& effects) {
 }
 
 std::string EngineScript::advance(Duration duration, bool heartbeats) {
-  constexpr Duration kHeartbeat = Duration::seconds(5);
+  constexpr Duration kHeartbeat = Duration::seconds(14);
   const Timestamp end = now_ + duration;
   Timestamp beat = now_;
   std::string text;

@@ -8,6 +8,7 @@ outlive their agent. When a test fails, the logs are printed.
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -59,9 +60,16 @@ def never(condition, what, seconds):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, below those that outgoing connections take: one of these
+    could otherwise take the port of a server that is down for a moment."""
+    while True:
+        port = random.SystemRandom().randrange(12_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def read(path, missing=""):

@@ -17,10 +17,18 @@ import unittest
 from collections import Counter
 
 import harness
+import processes
 from harness import wait_for
 
 SEED = int(os.environ.get("MUSTER_TEST_SEED") or random.SystemRandom().randrange(1 << 32))
 ROUNDS = int(os.environ.get("MUSTER_TEST_CRASHES", "12"))
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 class Stream(threading.Thread):
@@ -96,20 +104,31 @@ class Crashes(harness.FleetTest):
         self.pause()
         agent.start(wait=False)
 
+    def runners(self, agent):
+        """The runners of what is running on an agent."""
+        runs = os.path.join(agent.state, "runs")
+        for name in sorted(os.listdir(runs) if os.path.isdir(runs) else []):
+            if not os.path.exists(os.path.join(runs, name, "result")):
+                pid = agent.runner_pid(*name.rsplit(".", 1))
+                if pid and processes.is_alive(pid):
+                    yield pid
+
     def crash_runner(self):
         """Kills the runner of whatever is running; its action may end as FAILED."""
         agent = self.fleet.agents[self.random.choice(self.AGENTS)]
-        runs = os.path.join(agent.state, "runs")
-        for name in sorted(os.listdir(runs) if os.path.isdir(runs) else []):
-            if os.path.exists(os.path.join(runs, name, "result")):
-                continue
-            pid = agent.runner_pid(*name.rsplit(".", 1))
-            if pid:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                    return
-                except ProcessLookupError:
-                    pass
+        for pid in self.runners(agent):
+            kill(pid)
+
+    def crash_host(self):
+        """Kills everything of an agent at once, as if its host had lost power."""
+        agent = self.fleet.agents[self.random.choice(self.AGENTS)]
+        runners = list(self.runners(agent))
+        below = [pid for root in [agent.pid, *runners] for pid in processes.descendants(root)]
+        for pid in [*below, *runners]:
+            kill(pid)
+        agent.kill9()
+        self.pause()
+        agent.start(wait=False)
 
     def crash_both(self):
         agent = self.fleet.agents[self.random.choice(self.AGENTS)]
@@ -168,8 +187,11 @@ class Crashes(harness.FleetTest):
         self.run_rounds(self.crash_runner, may_fail=True)
 
     def test_everything_dies(self):
-        self.run_rounds(self.crash_server, self.crash_agent, self.crash_runner, self.crash_both,
-                        may_fail=True)
+        self.run_rounds(self.crash_server, self.crash_agent, self.crash_runner, self.crash_host,
+                        self.crash_both, may_fail=True)
+
+    def test_a_host_dies(self):
+        self.run_rounds(self.crash_host, may_fail=True)
 
 
 class Survival(harness.FleetTest):
@@ -187,7 +209,7 @@ class Survival(harness.FleetTest):
         pid = int(self.lines("pids")[0])
         self.fleet.agents["a1"].kill9()
         self.fleet.agents["a1"].wait_offline()
-        self.assertTrue(harness.processes.is_alive(pid))
+        self.assertTrue(processes.is_alive(pid))
         self.assertEqual(self.fleet.action(action)["status"], "RUNNING")
         self.fleet.agents["a1"].start()
         open(gate, "w", encoding="utf-8").close()
@@ -200,7 +222,7 @@ class Survival(harness.FleetTest):
         pid = int(self.lines("pids")[0])
         self.fleet.agents["a1"].kill9()
         open(gate, "w", encoding="utf-8").close()
-        wait_for(lambda: not harness.processes.is_alive(pid), "the end of the process")
+        wait_for(lambda: not processes.is_alive(pid), "the end of the process")
         self.fleet.agents["a1"].start()
         self.assertEqual(self.fleet.wait_final(action)[0]["status"], "SUCCEEDED")
         self.assertEqual(len(self.lines("pids")), 1)
@@ -217,14 +239,14 @@ class Survival(harness.FleetTest):
         self.assertIn("CANCEL", str(why))
         self.fleet.agents["a1"].start()
         self.assertEqual(self.fleet.wait_final(action)[0]["status"], "CANCELLED")
-        wait_for(lambda: not harness.processes.is_alive(pid), "the end of the process")
+        wait_for(lambda: not processes.is_alive(pid), "the end of the process")
 
     def test_a_result_reaches_a_controller_that_was_away(self):
         action, gate = self.long_action()
         self.fleet.server.kill9()
         open(gate, "w", encoding="utf-8").close()
         pid = int(self.lines("pids")[0])
-        wait_for(lambda: not harness.processes.is_alive(pid), "the end of the process")
+        wait_for(lambda: not processes.is_alive(pid), "the end of the process")
         self.fleet.server.start()
         self.assertEqual(self.fleet.wait_final(action)[0]["status"], "SUCCEEDED")
 
@@ -236,7 +258,7 @@ class Survival(harness.FleetTest):
         self.assertEqual(ended["status"], "FAILED")
         self.assertTrue(ended["status_reason"])
         pid = int(self.lines("pids")[0])
-        wait_for(lambda: not harness.processes.is_alive(pid), "the orphan to be killed")
+        wait_for(lambda: not processes.is_alive(pid), "the orphan to be killed")
         open(gate, "w", encoding="utf-8").close()
         self.assertEqual(len(self.lines("pids")), 1)
 

@@ -228,7 +228,9 @@ void decode_exec_limits(FieldReader& reader, ExecInputs& inputs) {
   }
   take(reader.numbers("retry_codes", 0, 255, 256), inputs.retry_codes);
   refuse_overlap(reader, inputs.success_codes, "retry_codes", inputs.retry_codes, "success_codes");
-  take(reader.duration("grace", Duration{}, Duration::hours(1)), inputs.grace);
+  // Agent and controller give an execution up a little after its timeout; a process that is still
+  // being asked to end must be gone by then.
+  take(reader.duration("grace", Duration{}, Duration::minutes(1)), inputs.grace);
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(Inputs, RefusesWhatIsWrong) {
        kInvalid, ""},
       {"exec", R"({"argv":["a"],"retry_codes":[0]})", "/retry_codes", kInvalid,
        "can only mean one"},
-      {"exec", R"({"argv":["a"],"grace":"2h"})", "/grace", kInvalid, "between 0s and 1h"},
+      {"exec", R"({"argv":["a"],"grace":"2h"})", "/grace", kInvalid, "between 0s and 1m"},
       {"exec", R"({"argv":["a"],"comand":"x"})", "/comand", ErrorCode::UnknownField,
        "no input 'comand'"},
       {"exec", R"({"argv":["a"],"a/b~c":"x"})", "/a~1b~0c", ErrorCode::UnknownField, ""},
