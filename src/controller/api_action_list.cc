@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/uuid.h"
 #include "controller/api_body.h"
 #include "controller/api_state.h"
 #include "core/action/status.h"
-#include "core/kind/nearest.h"
 
 namespace muster::controller {
 namespace {
@@ -56,7 +56,7 @@ void add_status(std::string_view text, std::string_view key, Problems& problems,
     known.push_back(core::name(static_cast<core::Status>(i)));
   }
   invalid(problems, key,
-          fmt::format("there is no status {}{}", quote(text), core::did_you_mean(word, known)));
+          fmt::format("there is no status {}{}", quote(text), did_you_mean(word, known)));
 }
 
 void add_value(std::string_view field, std::string_view key, const std::string& value,
@@ -80,9 +80,9 @@ void read_filters(const std::string& text, Problems& problems, store::ActionFilt
   }
   for (const auto& [field, value] : map->items()) {
     if (std::ranges::find(kFilterFields, field) == kFilterFields.end()) {
-      problems.add("?filters", ErrorCode::UnknownField,
-                   fmt::format("there is no filter {}{}", quote(field),
-                               core::did_you_mean(field, kFilterFields)));
+      problems.add(
+          "?filters", ErrorCode::UnknownField,
+          fmt::format("there is no filter {}{}", quote(field), did_you_mean(field, kFilterFields)));
       continue;
     }
     const Json list = value.is_array() ? value : Json::array({value});
@@ -109,7 +109,7 @@ std::optional<store::SortTerm> read_sort_term(std::string_view text, Problems& p
     const auto names = sort_key_names();
     invalid(problems, "sort",
             fmt::format("there is no sort key {}, known are {}{}", quote(key),
-                        fmt::join(names, ", "), core::did_you_mean(key, names)));
+                        fmt::join(names, ", "), did_you_mean(key, names)));
     return std::nullopt;
   }
   if (direction != "asc" && direction != "desc") {

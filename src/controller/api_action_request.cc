@@ -1,4 +1,5 @@
 #include "controller/api_action_request.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +7,6 @@
 
 #include "controller/api_body.h"
 #include "core/kind/catalog.h"
-#include "core/kind/nearest.h"
 
 namespace muster::controller {
 namespace {
@@ -213,7 +213,7 @@ Result<SignalBody> decode_signal(std::string_view body) {
     } else {
       static constexpr std::array<std::string_view, 3> kWords = {"CANCEL", "SUSPEND", "RESUME"};
       reader.invalid("signal", fmt::format("signal is '{}', it must be CANCEL, SUSPEND or RESUME{}",
-                                           *word, core::did_you_mean(*word, kWords)));
+                                           *word, did_you_mean(*word, kWords)));
     }
   }
   decoded.reason = reader.text("reason", kReasonCharactersMax, true).value_or("");

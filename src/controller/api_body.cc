@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "core/kind/field_reader.h"
-#include "core/kind/nearest.h"
 
 namespace muster::controller {
 namespace {
@@ -269,9 +269,8 @@ void ObjectReader::finish() {
   for (const auto& [field, value] : object_.items()) {
     if (problems_.full()) return;
     if (std::ranges::find(known_, field) != known_.end()) continue;
-    problems_.add(
-        pointer_to(field), ErrorCode::UnknownField,
-        fmt::format("there is no field {}{}", quote(field), core::did_you_mean(field, known_)));
+    problems_.add(pointer_to(field), ErrorCode::UnknownField,
+                  fmt::format("there is no field {}{}", quote(field), did_you_mean(field, known_)));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/field_errors.h"
-#include "http/nearest.h"
+#include "base/nearest.h"
 #include "http/percent.h"
 #include "http/router.h"
 
@@ -24,7 +24,8 @@ FieldError wrong(std::string_view key, ErrorCode code, std::string detail) {
 
 FieldError unknown_key(const std::string& key, const std::vector<std::string>& known_keys) {
   std::string detail = fmt::format("query parameter \"{}\" does not exist", key);
-  if (const std::string guess = nearest(key, known_keys); !guess.empty()) {
+  const std::vector<std::string_view> candidates(known_keys.begin(), known_keys.end());
+  if (const std::string_view guess = nearest_word(key, candidates); !guess.empty()) {
     detail += fmt::format(", did you mean \"{}\"?", guess);
   } else if (known_keys.empty()) {
     detail += ", none is taken here";

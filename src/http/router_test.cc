@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/nearest.h"
-
 namespace muster::http {
 namespace {
 
@@ -198,17 +196,6 @@ TEST(Query, LimitsTheNumberOfParameters) {
   for (int i = 0; i < 256; ++i) many += "sort=x&";
   EXPECT_TRUE(Query::parse(many, kKeys));
   EXPECT_FALSE(Query::parse(many + "sort=x", kKeys));
-}
-
-TEST(Nearest, FindsSlipsButNotOtherWords) {
-  EXPECT_EQ(nearest("limt", kKeys), "limit");
-  EXPECT_EQ(nearest("Marker", kKeys), "marker");
-  EXPECT_EQ(nearest("sotr", kKeys), "sort");
-  EXPECT_EQ(nearest("statuses", kKeys), "status");
-  EXPECT_EQ(nearest("name", kKeys), "");
-  EXPECT_EQ(nearest("", kKeys), "");
-  EXPECT_EQ(nearest(std::string(1000, 'x'), kKeys), "");
-  EXPECT_EQ(nearest("x", std::vector<std::string>{"y"}), "");
 }
 
 }  // namespace

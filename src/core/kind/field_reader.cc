@@ -1,4 +1,5 @@
 #include "core/kind/field_reader.h"
+#include "base/nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +8,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-
-#include "core/kind/nearest.h"
 
 namespace muster::core {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
 #include "core/kind/base64.h"
 #include "core/kind/catalog.h"
 #include "core/kind/field_reader.h"
 #include "core/kind/inputs.h"
-#include "core/kind/nearest.h"
 
 namespace muster::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/kind/nearest.h"
+#include "base/nearest.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace muster::core {
+namespace muster {
 namespace {
 
 constexpr std::size_t kWordMax = 64;
@@ -60,4 +60,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
 }
 
-}  // namespace muster::core
+}  // namespace muster

@@ -6,7 +6,7 @@
 
 // "Did you mean": finds the known word that somebody most likely wanted to type.
 
-namespace muster::core {
+namespace muster {
 
 // The known word nearest to `word`, or empty if none is near enough to be worth naming. Insertions,
 // deletions, replacements and swaps of neighbours count one each; upper and lower case count as
@@ -17,4 +17,4 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
 // "; did you mean 'timeout'?", or empty: the end of an error message.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
-}  // namespace muster::core
+}  // namespace muster
