@@ -278,6 +278,8 @@ class Fleet:
         if not BINARY or not os.access(BINARY, os.X_OK):
             raise RuntimeError("MUSTER_BINARY does not name a program")
         processes.adopt_orphans()
+        # A test that is told to end still cleans up.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
         # Short: the path of a unix socket has at most 107 bytes. Open: other users call the API.
         self.dir = tempfile.mkdtemp(prefix="muster-", dir="/tmp")
         os.chmod(self.dir, 0o755)
