@@ -226,7 +226,15 @@ void execution_ended(Step& step, const Action& action, const ExecutionEnd& end) 
     make_dispatchable(step, std::move(next), &note);
     return;
   }
-  if (!next.spec->interval.is_zero()) ++next.runs;
+  if (!next.spec->interval.is_zero()) {
+    ++next.runs;
+    if (next.control == Signal::Cancel) {
+      // The run may have ended well, but it was the repetition that was cancelled.
+      finish(step, next, Status::Cancelled,
+             fmt::format("{}; the last run ended: {}", next.control_reason, reason));
+      return;
+    }
+  }
   finish(step, next, status_of(end.result), reason);
 }
 
