@@ -76,7 +76,7 @@ def read(path, missing=""):
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return missing
 
 
