@@ -18,8 +18,6 @@
 
 namespace muster::controller {
 
-class EventHub;
-
 // The engine's outlets. Called on the controller's thread after the commit that they depend on;
 // must not block.
 class Outlets {
@@ -31,7 +29,6 @@ class Outlets {
 };
 
 struct ControllerOptions {
-  std::string instance_id;  // of this process
   core::EngineOptions engine;
   store::Retention retention;
   std::size_t inbox_max = 100'000;  // inputs; API requests beyond half of it are refused

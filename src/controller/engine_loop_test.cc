@@ -69,7 +69,6 @@ class EngineLoopTest : public ::testing::Test {
 
   void start() {
     ControllerOptions options;
-    options.instance_id = "test";
     options.engine.instance_id = "test";
     options.random = system_random;
     options.clock = system_clock_now;

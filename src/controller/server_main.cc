@@ -58,7 +58,6 @@ Result<void> make_directory(const std::string& path) {
 
 ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
   ControllerOptions result;
-  result.instance_id = instance;
   result.engine.instance_id = instance;
   result.engine.default_timeout = options.default_timeout;
   result.engine.default_queue_timeout = options.default_queue_timeout;

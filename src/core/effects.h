@@ -72,7 +72,6 @@ struct AgentSend {
 
 struct StartJob {
   ActionPtr action;
-  bool resumed = false;  // an earlier attempt was cut off by a restart
 };
 struct SignalJob {
   ActionId id;

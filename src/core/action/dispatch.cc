@@ -48,7 +48,7 @@ void start_job(Step& step, const Action& action) {
   next.deadline = step.now + next.spec->timeout + Duration::seconds(5);
   const EventNote note{.type = "action.status"};
   const ActionPtr started = step.put(std::move(next), &note);
-  step.effects.jobs.push_back(StartJob{started, started->attempt > 1});
+  step.effects.jobs.push_back(StartJob{started});
 }
 
 std::string queue_timeout_reason(const Step& step, const Action& action) {

@@ -75,6 +75,20 @@ std::optional<ExecuteResult> parse_execute_result(std::string_view text) {
   return find_value(kResultNames, text);
 }
 
+Status final_status(ExecuteResult result) {
+  switch (result) {
+    case ExecuteResult::Ok:
+      return Status::Succeeded;
+    case ExecuteResult::Cancel:
+      return Status::Cancelled;
+    case ExecuteResult::Error:
+    case ExecuteResult::Retry:
+    case ExecuteResult::Timeout:
+      return Status::Failed;
+  }
+  return Status::Failed;
+}
+
 std::string_view name(Cause cause) {
   return cause == Cause::RpcRequest ? "RPC Request" : "Derived Action";
 }

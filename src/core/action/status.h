@@ -49,6 +49,9 @@ enum class ExecuteResult : std::uint8_t { Ok, Error, Retry, Cancel, Timeout };
 std::string_view name(ExecuteResult result);
 std::optional<ExecuteResult> parse_execute_result(std::string_view text);
 
+// The status of an action whose last execution answered this.
+Status final_status(ExecuteResult result);
+
 enum class Cause : std::uint8_t { RpcRequest, DerivedAction };
 
 std::string_view name(Cause cause);  // "RPC Request", "Derived Action"

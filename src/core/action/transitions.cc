@@ -14,20 +14,6 @@ Status dispatchable_status(const ActionSpec& spec) {
   return spec.side == Side::Engine ? Status::Ready : Status::PendingSchedule;
 }
 
-Status status_of(ExecuteResult result) {
-  switch (result) {
-    case ExecuteResult::Ok:
-      return Status::Succeeded;
-    case ExecuteResult::Cancel:
-      return Status::Cancelled;
-    case ExecuteResult::Error:
-    case ExecuteResult::Retry:
-    case ExecuteResult::Timeout:
-      return Status::Failed;
-  }
-  return Status::Failed;
-}
-
 std::string reason_of(const ExecutionEnd& end) {
   if (!end.reason.empty()) return end.reason;
   switch (end.result) {
@@ -235,7 +221,7 @@ void execution_ended(Step& step, const Action& action, const ExecutionEnd& end) 
       return;
     }
   }
-  finish(step, next, status_of(end.result), reason);
+  finish(step, next, final_status(end.result), reason);
 }
 
 void settle_ended(Step& step) {

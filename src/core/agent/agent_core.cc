@@ -10,20 +10,6 @@
 namespace muster::core::agent {
 namespace {
 
-Status final_status(ExecuteResult result) {
-  switch (result) {
-    case ExecuteResult::Ok:
-      return Status::Succeeded;
-    case ExecuteResult::Cancel:
-      return Status::Cancelled;
-    case ExecuteResult::Error:
-    case ExecuteResult::Retry:
-    case ExecuteResult::Timeout:
-      return Status::Failed;
-  }
-  return Status::Failed;
-}
-
 // Who asked for the cancellation is known here only; how the process went is known to the runner.
 std::string end_reason(const JournalEntry& entry, Status status, const std::string& reason) {
   if (status != Status::Cancelled || entry.control_reason.empty()) return reason;
