@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,16 +49,28 @@ void detach_from_agent() {
   if (null > STDERR_FILENO) ::close(null);
 }
 
+// The kernel's own form of a signal's action. glibc's sigaction() refuses the two signals that it
+// uses itself (32 and 33), but whoever started the agent may have left them ignored all the same.
+// The handler comes first on every architecture that Debian builds Muster for; all zero is SIG_DFL.
+struct KernelSigaction {
+  void (*handler)(int);
+  std::array<unsigned long, 7> rest;
+};
+
+void stop_ignoring(int signal) {
+  constexpr std::size_t kMaskBytes = 8;
+  KernelSigaction current{};
+  const KernelSigaction to_default{};
+  if (::syscall(SYS_rt_sigaction, signal, nullptr, &current, kMaskBytes) != 0) return;
+  if (current.handler != SIG_IGN) return;
+  ::syscall(SYS_rt_sigaction, signal, &to_default, nullptr, kMaskBytes);
+}
+
 // Ignored signals would be inherited by every program that an action starts, so all are back to
 // their defaults; the ones that must not end a spawner or runner are blocked instead, and a child
 // unblocks them. SIGCHLD alone is ignored here, so that runners need no reaping.
 void reset_signals() {
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction current{};
-    if (::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) {
-      ::signal(signal, SIG_DFL);
-    }
-  }
+  for (int signal = 1; signal < NSIG; ++signal) stop_ignoring(signal);
   ::signal(SIGCHLD, SIG_IGN);
   sigset_t blocked;
   sigemptyset(&blocked);
