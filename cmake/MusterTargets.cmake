@@ -3,7 +3,9 @@
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # Paths below the checkout count as relative, so that a second checkout finds what the first built.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+                                  CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
 endif()
 
 find_program(MOLD_PROGRAM mold)
@@ -69,9 +71,11 @@ endfunction()
 # Builds the tests with the label `threads`: those that ThreadSanitizer has something to say about.
 add_custom_target(thread_tests)
 
-# muster_test(NAME store_test SRCS store_test.cc DEPS muster::store [LABELS threads] [TIMEOUT 120])
+# muster_test(NAME store_test SRCS store_test.cc DEPS muster::store [LABELS threads] [TIMEOUT 120]
+#             [DATA])
+# DATA: the test finds its folder testdata/ as MUSTER_TEST_DATA.
 function(muster_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "DATA" "NAME;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
   if(NOT MUSTER_TESTS)
     return()
   endif()
@@ -80,8 +84,10 @@ function(muster_test)
   endif()
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} muster_options GTest::gmock_main)
-  target_compile_definitions(${ARG_NAME} PRIVATE
-    MUSTER_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
+  if(ARG_DATA)
+    target_compile_definitions(${ARG_NAME} PRIVATE
+      MUSTER_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
+  endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
   set_tests_properties(${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}")
   if("threads" IN_LIST ARG_LABELS)
