@@ -74,7 +74,7 @@ Result<std::uint64_t> query_number(const http::Query& query, std::string_view ke
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < min || number > max) {
     return fail(ErrorCode::InvalidValue, "{} is {}, it must be a number from {} to {}", key,
-                core::in_quotes(text), min, max);
+                in_quotes(text), min, max);
   }
   return number;
 }
@@ -120,7 +120,7 @@ Result<SignalBody> decode_signal(std::string_view body) {
     const auto signal = core::parse_signal(upper);
     if (!signal) {
       reader.invalid("signal", fmt::format("signal is {}, it must be CANCEL, SUSPEND or RESUME",
-                                           core::in_quotes(*word)));
+                                           in_quotes(*word)));
     }
     decoded.signal = signal.value_or(core::Signal::None);
   }
@@ -139,7 +139,7 @@ Result<ListQuery> decode_list_query(std::string_view raw) {
     const std::string state = query.get("state");
     if (state != "queue" && state != "finished") {
       return fail(ErrorCode::InvalidValue, "state is {}, it must be queue or finished",
-                  core::in_quotes(state));
+                  in_quotes(state));
     }
     decoded.state = state == "queue" ? ListState::Queue : ListState::Finished;
   }
@@ -147,7 +147,7 @@ Result<ListQuery> decode_list_query(std::string_view raw) {
     const auto id = Uuid::parse(query.get("marker"));
     if (!id) {
       return fail(ErrorCode::InvalidMarker, "marker {} is not the id of an action",
-                  core::in_quotes(query.get("marker")));
+                  in_quotes(query.get("marker")));
     }
     decoded.marker = *id;
   }
@@ -167,7 +167,7 @@ Result<LogQuery> decode_log_query(std::string_view raw) {
     const std::string follow = query.get("follow");
     if (follow != "true" && follow != "false" && !follow.empty()) {
       return fail(ErrorCode::InvalidValue, "follow is {}, it must be true or false",
-                  core::in_quotes(follow));
+                  in_quotes(follow));
     }
     decoded.follow = follow != "false";
   }
@@ -180,7 +180,7 @@ Result<core::ActionId> path_id(const http::Request& request) {
   const auto id = Uuid::parse(text);
   if (!id) {
     return fail(ErrorCode::NotFound, "no action {}, an action is named by its UUID here",
-                core::in_quotes(text));
+                in_quotes(text));
   }
   return *id;
 }
@@ -194,7 +194,7 @@ Result<void> check_json_body(const http::Request& request) {
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (media == "application/json") return {};
   return fail(ErrorCode::UnsupportedMediaType,
-              "the Content-Type is {}, it must be application/json", core::in_quotes(type));
+              "the Content-Type is {}, it must be application/json", in_quotes(type));
 }
 
 }  // namespace muster::agent

@@ -10,6 +10,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kWordMax = 64;
+constexpr std::size_t kStartMin = 3;  // a shorter one is the start of too much
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -46,7 +47,9 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   std::size_t bound = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
     if (candidate.empty() || candidate.size() > kWordMax) continue;
-    const std::size_t found = distance(word, candidate);
+    const bool unfinished = word.size() >= kStartMin && candidate.starts_with(word);
+    const std::size_t found = unfinished ? std::min<std::size_t>(1, candidate.size() - word.size())
+                                         : distance(word, candidate);
     if (found < bound && found < candidate.size()) {
       bound = found;
       nearest = candidate;

@@ -1,16 +1,10 @@
 #include "base/uuid.h"
 
 #include "base/check.h"
+#include "base/hex.h"
 
 namespace muster {
 namespace {
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool is_dash_position(std::size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "cli/text.h"
 
 namespace muster::cli {
@@ -91,6 +92,11 @@ std::vector<Candidate> complete_joined(const Place& place, const std::string& wo
   return candidates;
 }
 
+std::string question(std::string_view word, const std::vector<std::string_view>& names) {
+  const std::string_view near = nearest_word(word, names);
+  return near.empty() ? std::string() : fmt::format("did you mean '{}'?", near);
+}
+
 }  // namespace
 
 Place locate(const CommandSpec& root, const std::vector<std::string>& words) {
@@ -122,23 +128,23 @@ Place locate(const CommandSpec& root, const std::vector<std::string>& words) {
 std::string suggestion(const CommandSpec& root, const std::vector<std::string>& words) {
   const Place place = locate(root, words);
   if (!place.unknown_command.empty()) {
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const CommandSpec& command : place.command().commands) {
       if (command.hidden) continue;
       names.push_back(command.name);
       names.insert(names.end(), command.aliases.begin(), command.aliases.end());
     }
-    const std::optional<std::string> near = nearest(place.unknown_command, names);
-    return near ? "did you mean '" + *near + "'?" : std::string();
+    return question(place.unknown_command, names);
   }
-  std::vector<std::string> names;
-  for (const Candidate& candidate : option_names(place)) names.push_back(candidate.value);
+  const std::vector<Candidate> options = option_names(place);
+  std::vector<std::string_view> names;
+  for (const Candidate& option : options) names.push_back(option.value);
   for (const std::string& word : words) {
     if (word == "--") break;
     const std::string bare = word.substr(0, word.find('='));
     if (!bare.starts_with("--") || find_option(place.path, bare) != nullptr) continue;
-    const std::optional<std::string> near = nearest(bare, names);
-    if (near) return "did you mean '" + *near + "'?";
+    std::string asked = question(bare, names);
+    if (!asked.empty()) return asked;
   }
   return {};
 }

@@ -102,14 +102,6 @@ RC_GTEST_PROP(Fit, NeverExceedsTheWidth, (const std::string& text)) {
   RC_ASSERT(display_width(fit(safe, width, false)) <= width);
 }
 
-TEST(Nearest, FindsASlipAndNothingElse) {
-  const std::vector<std::string> names = {"actions", "nodes", "events", "status"};
-  EXPECT_EQ(nearest("actoins", names), "actions");
-  EXPECT_EQ(nearest("stat", names), "status");
-  EXPECT_EQ(nearest("zebra", names), std::nullopt);
-  EXPECT_EQ(nearest("", names), std::nullopt);
-}
-
 TEST(TailLines, GivesTheLastLinesCut) {
   EXPECT_THAT(tail_lines("one\ntwo\r\nthree\n\n", 2, 3), ElementsAre("two", "thr"));
   EXPECT_THAT(tail_lines("only", 3, 10), ElementsAre("only"));

@@ -4,44 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <numeric>
+
+#include "base/utf8.h"
 
 namespace muster::cli {
 namespace {
-
-struct Codepoint {
-  char32_t value = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-Codepoint decode(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1, true};
-  std::size_t bytes = 0;
-  char32_t value = 0;
-  if (first >= 0xC2 && first <= 0xDF) {
-    bytes = 2;
-    value = first & 0x1FU;
-  } else if (first >= 0xE0 && first <= 0xEF) {
-    bytes = 3;
-    value = first & 0x0FU;
-  } else if (first >= 0xF0 && first <= 0xF4) {
-    bytes = 4;
-    value = first & 0x07U;
-  }
-  if (bytes == 0 || text.size() < bytes) return {first, 1, false};
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {first, 1, false};
-    value = (value << 6U) | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (bytes == 3 && value < 0x800) || (bytes == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return {first, 1, false};
-  return {value, bytes, true};
-}
 
 struct Range {
   char32_t first;
@@ -67,10 +34,10 @@ bool is_in(const std::array<Range, N>& ranges, char32_t value) {
   });
 }
 
-std::size_t width_of(const Codepoint& codepoint) {
-  if (!codepoint.valid || codepoint.value < 0x300) return 1;
-  if (is_in(kZeroWidth, codepoint.value)) return 0;
-  return is_in(kDoubleWidth, codepoint.value) ? 2 : 1;
+std::size_t width_of(const Character& character) {
+  if (!character.valid || character.value < 0x300) return 1;
+  if (is_in(kZeroWidth, character.value)) return 0;
+  return is_in(kDoubleWidth, character.value) ? 2 : 1;
 }
 
 // The longest front of `text` that takes at most `width` columns.
@@ -78,28 +45,13 @@ std::string_view front_columns(std::string_view text, std::size_t width) {
   std::size_t used = 0;
   std::size_t at = 0;
   while (at < text.size()) {
-    const Codepoint codepoint = decode(text.substr(at));
-    const std::size_t columns = width_of(codepoint);
+    const Character character = first_character(text.substr(at));
+    const std::size_t columns = width_of(character);
     if (used + columns > width) break;
     used += columns;
-    at += codepoint.bytes;
+    at += character.bytes;
   }
   return text.substr(0, at);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
@@ -107,9 +59,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
-    const Codepoint codepoint = decode(text);
-    width += width_of(codepoint);
-    text.remove_prefix(codepoint.bytes);
+    const Character character = first_character(text);
+    width += width_of(character);
+    text.remove_prefix(character.bytes);
   }
   return width;
 }
@@ -133,36 +85,19 @@ std::string printable(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
   while (!text.empty()) {
-    const Codepoint codepoint = decode(text);
-    if (!codepoint.valid) {
+    const Character character = first_character(text);
+    if (!character.valid) {
       safe += '?';
-    } else if (codepoint.value == '\n' || codepoint.value == '\r' || codepoint.value == '\t') {
+    } else if (character.value == '\n' || character.value == '\r' || character.value == '\t') {
       safe += ' ';
-    } else if (codepoint.value < 0x20 || (codepoint.value >= 0x7F && codepoint.value < 0xA0)) {
+    } else if (character.value < 0x20 || (character.value >= 0x7F && character.value < 0xA0)) {
       safe += '?';
     } else {
-      safe += text.substr(0, codepoint.bytes);
+      safe += text.substr(0, character.bytes);
     }
-    text.remove_prefix(codepoint.bytes);
+    text.remove_prefix(character.bytes);
   }
   return safe;
-}
-
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates) {
-  constexpr std::size_t kWordMax = 64;  // longer ones are no slip of the finger
-  if (word.empty() || word.size() > kWordMax) return std::nullopt;
-  std::optional<std::string> best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const bool is_start = word.size() >= 3 && candidate.starts_with(word);
-    const std::size_t distance = is_start ? 1 : edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
 }
 
 std::vector<std::string> tail_lines(std::string_view text, std::size_t lines, std::size_t columns) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,10 +26,6 @@ std::string pad(std::string_view text, std::size_t width);
 // One line that is safe to print: line breaks and tabs become spaces, other control characters
 // (also the C1 range, which terminals obey) become "?".
 std::string printable(std::string_view text);
-
-// The candidate nearest to `word` by edit distance, when it is near enough to be a slip.
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates);
 
 // The last `lines` lines, each made printable and cut to `columns` columns.
 std::vector<std::string> tail_lines(std::string_view text, std::size_t lines, std::size_t columns);

@@ -56,7 +56,7 @@ void add_status(std::string_view text, std::string_view key, Problems& problems,
     known.push_back(core::name(static_cast<core::Status>(i)));
   }
   invalid(problems, key,
-          fmt::format("there is no status {}{}", quote(text), did_you_mean(word, known)));
+          fmt::format("there is no status {}{}", in_quotes(text), did_you_mean(word, known)));
 }
 
 void add_value(std::string_view field, std::string_view key, const std::string& value,
@@ -80,9 +80,9 @@ void read_filters(const std::string& text, Problems& problems, store::ActionFilt
   }
   for (const auto& [field, value] : map->items()) {
     if (std::ranges::find(kFilterFields, field) == kFilterFields.end()) {
-      problems.add(
-          "?filters", ErrorCode::UnknownField,
-          fmt::format("there is no filter {}{}", quote(field), did_you_mean(field, kFilterFields)));
+      problems.add("?filters", ErrorCode::UnknownField,
+                   fmt::format("there is no filter {}{}", in_quotes(field),
+                               did_you_mean(field, kFilterFields)));
       continue;
     }
     const Json list = value.is_array() ? value : Json::array({value});
@@ -108,14 +108,14 @@ std::optional<store::SortTerm> read_sort_term(std::string_view text, Problems& p
   if (found == kSortKeys.end()) {
     const auto names = sort_key_names();
     invalid(problems, "sort",
-            fmt::format("there is no sort key {}, known are {}{}", quote(key),
+            fmt::format("there is no sort key {}, known are {}{}", in_quotes(key),
                         fmt::join(names, ", "), did_you_mean(key, names)));
     return std::nullopt;
   }
   if (direction != "asc" && direction != "desc") {
-    invalid(
-        problems, "sort",
-        fmt::format("the direction of {} is {}, it must be asc or desc", key, quote(direction)));
+    invalid(problems, "sort",
+            fmt::format("the direction of {} is {}, it must be asc or desc", key,
+                        in_quotes(direction)));
     return std::nullopt;
   }
   return store::SortTerm{found->second, direction == "desc"};
@@ -173,7 +173,7 @@ Result<store::ActionQuery> decode_action_query(std::string_view raw) {
       result.marker = id->bytes();
     } else {
       problems.add("?marker", ErrorCode::InvalidMarker,
-                   fmt::format("the marker {} is not the id of an action", quote(marker)));
+                   fmt::format("the marker {} is not the id of an action", in_quotes(marker)));
     }
   }
   if (!problems.empty()) return fail(problems.to_error());

@@ -66,7 +66,7 @@ Result<Json> queue_json(store::Store& store, const core::AgentName& agent) {
 }
 
 Error no_agent(std::string_view name) {
-  return Error{ErrorCode::NotFound, fmt::format("there is no agent {}", quote(name))};
+  return Error{ErrorCode::NotFound, fmt::format("there is no agent {}", in_quotes(name))};
 }
 
 void answer_with_agent(const CallPtr& call, const core::AgentPtr& agent) {

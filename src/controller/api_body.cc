@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
 #include "base/nearest.h"
-#include "core/kind/field_reader.h"
+#include "base/utf8.h"
 
 namespace muster::controller {
 namespace {
@@ -17,18 +16,6 @@ const Json& empty_object() {
   return empty;
 }
 
-// The next code point of valid UTF-8.
-char32_t take_code_point(std::string_view text, std::size_t& at) {
-  const auto first = static_cast<unsigned char>(text[at++]);
-  if (first < 0x80) return first;
-  const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-  char32_t point = first & (0x3FU >> more);
-  for (int i = 0; i < more && at < text.size(); ++i) {
-    point = (point << 6) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
-  }
-  return point;
-}
-
 bool is_printable(char32_t point) {
   const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
   const bool line_break = point == 0x2028 || point == 0x2029;
@@ -37,32 +24,6 @@ bool is_printable(char32_t point) {
 
 }  // namespace
 
-std::string quote(std::string_view text) {
-  constexpr std::size_t kShown = 64;
-  if (text.size() <= kShown) return fmt::format("'{}'", text);
-  std::size_t end = kShown;
-  // A character of several bytes is not cut in two.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return fmt::format("'{}...'", text.substr(0, end));
-}
-
-std::string_view type_of(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::object:
-      return "an object";
-    case Json::value_t::array:
-      return "a list";
-    case Json::value_t::string:
-      return "a string";
-    case Json::value_t::boolean:
-      return "a boolean";
-    default:
-      return "a number";
-  }
-}
-
 std::optional<std::string> text_problem(std::string_view text, std::size_t characters_max,
                                         bool may_be_empty) {
   if (text.empty()) {
@@ -70,12 +31,13 @@ std::optional<std::string> text_problem(std::string_view text, std::size_t chara
     return fmt::format("must have 1 to {} characters, it has none", characters_max);
   }
   std::size_t characters = 0;
-  for (std::size_t at = 0; at < text.size(); ++characters) {
-    const char32_t point = take_code_point(text, at);
-    if (!is_printable(point)) {
+  for (std::string_view rest = text; !rest.empty(); ++characters) {
+    const Character character = first_character(rest);
+    if (!is_printable(character.value)) {
       return fmt::format("must have printable characters only, character {} is U+{:04X}",
-                         characters + 1, static_cast<std::uint32_t>(point));
+                         characters + 1, static_cast<std::uint32_t>(character.value));
     }
+    rest.remove_prefix(character.bytes);
   }
   if (characters > characters_max) {
     return fmt::format("has {} characters, at most {} are allowed", characters, characters_max);
@@ -97,18 +59,7 @@ void Problems::add_all(std::vector<FieldError> errors) {
   }
 }
 
-Error Problems::to_error() const {
-  MUSTER_CHECK(!fields_.empty(), "an error without any problem");
-  const FieldError& first = fields_.front();
-  const bool same = std::ranges::all_of(
-      fields_, [&](const FieldError& field) { return field.code == first.code; });
-  std::string message =
-      first.pointer.empty() ? first.detail : fmt::format("{}: {}", first.pointer, first.detail);
-  if (const std::size_t count = fields_.size() + dropped_; count > 1) {
-    message = fmt::format("{} things are wrong, the first is {}", count, message);
-  }
-  return Error{same ? first.code : ErrorCode::InvalidRequest, std::move(message), fields_};
-}
+Error Problems::to_error() const { return gather(fields_, dropped_); }
 
 ObjectReader::ObjectReader(const Json& value, std::string pointer, Problems& problems)
     : object_(value.is_object() ? value : empty_object()),
@@ -121,7 +72,7 @@ ObjectReader::ObjectReader(const Json& value, std::string pointer, Problems& pro
 }
 
 std::string ObjectReader::pointer_to(std::string_view field) const {
-  return fmt::format("{}/{}", pointer_, core::escape_pointer_token(field));
+  return pointer_to_field(pointer_, field);
 }
 
 void ObjectReader::invalid(std::string_view field, std::string detail) {
@@ -269,8 +220,9 @@ void ObjectReader::finish() {
   for (const auto& [field, value] : object_.items()) {
     if (problems_.full()) return;
     if (std::ranges::find(known_, field) != known_.end()) continue;
-    problems_.add(pointer_to(field), ErrorCode::UnknownField,
-                  fmt::format("there is no field {}{}", quote(field), did_you_mean(field, known_)));
+    problems_.add(
+        pointer_to(field), ErrorCode::UnknownField,
+        fmt::format("there is no field {}{}", in_quotes(field), did_you_mean(field, known_)));
   }
 }
 

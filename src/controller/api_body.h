@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/field_errors.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -26,7 +27,7 @@ class Problems {
   void add_all(std::vector<FieldError> errors);
   bool empty() const { return fields_.empty(); }
   bool full() const { return fields_.size() >= kMax; }
-  // One error for all: its code is theirs if they agree, else InvalidRequest. REQUIRES: not empty
+  // One error for all. REQUIRES: not empty
   Error to_error() const;
 
  private:
@@ -69,11 +70,5 @@ class ObjectReader {
 // fine. `text` must be valid UTF-8, which parse_json guarantees.
 std::optional<std::string> text_problem(std::string_view text, std::size_t characters_max,
                                         bool may_be_empty);
-
-// "'abc'", cut where it is long, for messages.
-std::string quote(std::string_view text);
-
-// "a list", "a string", for messages.
-std::string_view type_of(const Json& value);
 
 }  // namespace muster::controller

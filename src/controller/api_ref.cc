@@ -41,7 +41,7 @@ Result<std::optional<core::ActionPtr>> pick(std::string_view ref,
     return std::optional(std::move(action));
   }
   Error error{ErrorCode::Ambiguous,
-              fmt::format("{} matches {} actions, use an id:", quote(ref),
+              fmt::format("{} matches {} actions, use an id:", in_quotes(ref),
                           records.size() > kShownMax ? fmt::format("more than {}", kShownMax)
                                                      : fmt::format("{}", records.size()))};
   for (std::size_t i = 0; i < std::min(records.size(), kShownMax); ++i) {
@@ -80,7 +80,7 @@ Result<core::ActionPtr> resolve_action(store::Store& store, std::string_view ref
     if (by_prefix) return *std::move(by_prefix);
   }
   return fail(ErrorCode::NotFound, "there is no action with the id, name or short id {}",
-              quote(ref));
+              in_quotes(ref));
 }
 
 }  // namespace muster::controller

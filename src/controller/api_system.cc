@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "base/hex.h"
 #include "controller/action_json.h"
 #include "controller/api_state.h"
 #include "core/kind/catalog.h"
@@ -126,12 +127,6 @@ std::string_view space_name(store::Space space) {
   return "?";
 }
 
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
 // As people know the key; what is not text is shown in hex.
 std::string key_text(const store::QuarantineEntry& entry) {
   if (entry.space == store::Space::Action && entry.key.size() == Uuid::kSize) {
@@ -139,7 +134,7 @@ std::string key_text(const store::QuarantineEntry& entry) {
   }
   const bool printable =
       std::ranges::all_of(entry.key, [](char c) { return c >= 0x20 && c < 0x7F; });
-  return printable ? entry.key : hex(entry.key);
+  return printable ? entry.key : to_hex(entry.key);
 }
 
 void quarantine(const CallPtr& call) {

@@ -6,9 +6,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "rpc/endpoint.h"
 #include "rpc/outbox.h"
-#include "rpc/utf8.h"
 
 namespace muster::rpc {
 namespace {

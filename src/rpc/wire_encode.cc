@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "rpc/utf8.h"
+#include "base/utf8.h"
 #include "rpc/wire_codec.h"
 
 namespace muster::rpc {

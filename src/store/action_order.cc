@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 
+#include "base/hex.h"
 #include "base/uuid.h"
 
 namespace muster::store {
@@ -35,13 +36,6 @@ bool among(const std::vector<std::string>& values, const std::string& value) {
 }
 
 bool is_dash_position(std::size_t i) { return i == 8 || i == 13 || i == 18 || i == 23; }
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 

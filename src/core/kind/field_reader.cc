@@ -1,5 +1,4 @@
 #include "core/kind/field_reader.h"
-#include "base/nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,29 +8,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/field_errors.h"
+#include "base/nearest.h"
+
 namespace muster::core {
 namespace {
 
 const Json& empty_object() {
   static const Json empty = Json::object();
   return empty;
-}
-
-std::string_view type_of(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::object:
-      return "an object";
-    case Json::value_t::array:
-      return "a list";
-    case Json::value_t::string:
-      return "a string";
-    case Json::value_t::boolean:
-      return "a boolean";
-    default:
-      return "a number";
-  }
 }
 
 struct SizeUnit {
@@ -80,30 +65,6 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 
 }  // namespace
 
-std::string escape_pointer_token(std::string_view token) {
-  std::string escaped;
-  escaped.reserve(token.size());
-  for (const char c : token) {
-    if (c == '~') {
-      escaped += "~0";
-    } else if (c == '/') {
-      escaped += "~1";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kShown = 64;
-  if (text.size() <= kShown) return fmt::format("'{}'", text);
-  std::size_t end = kShown;
-  // A multi-byte character is not cut in two.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return fmt::format("'{}...'", text.substr(0, end));
-}
-
 FieldReader::FieldReader(const Json& object, std::string_view pointer,
                          std::vector<FieldError>& errors)
     : object_(object.is_object() ? object : empty_object()),
@@ -122,7 +83,7 @@ void FieldReader::add(std::string pointer, ErrorCode code, std::string detail) {
 }
 
 std::string FieldReader::pointer_to(std::string_view field) const {
-  return fmt::format("{}/{}", pointer_, escape_pointer_token(field));
+  return pointer_to_field(pointer_, field);
 }
 
 const Json* FieldReader::find(std::string_view field) {
@@ -316,8 +277,8 @@ std::optional<std::map<std::string, std::string>> FieldReader::text_map(
   if (value->is_object()) {
     for (const auto& [name, entry] : value->items()) {
       if (!entry.is_array()) continue;
-      add(fmt::format("{}/{}", pointer_to(field), escape_pointer_token(name)),
-          ErrorCode::InvalidValue, fmt::format("{} must be a string, not a list", in_quotes(name)));
+      add(pointer_to_field(pointer_to(field), name), ErrorCode::InvalidValue,
+          fmt::format("{} must be a string, not a list", in_quotes(name)));
       return std::nullopt;
     }
   }
@@ -339,7 +300,7 @@ std::optional<std::vector<std::pair<std::string, std::string>>> FieldReader::tex
   std::size_t total = 0;
   bool complete = true;
   for (const auto& [name, entry] : value->items()) {
-    const std::string pointer = fmt::format("{}/{}", pointer_to(field), escape_pointer_token(name));
+    const std::string pointer = pointer_to_field(pointer_to(field), name);
     const auto name_ok =
         checked_text(Json(name), pointer, fmt::format("the name {}", in_quotes(name)),
                      {.bytes_max = bytes_max}, check_name);

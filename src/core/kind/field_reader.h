@@ -87,10 +87,4 @@ class FieldReader {
   std::vector<std::string_view> known_;
 };
 
-// Escapes "~" and "/" as RFC 6901 asks.
-std::string escape_pointer_token(std::string_view token);
-
-// "'abc'", cut where it is long, for an error message.
-std::string in_quotes(std::string_view text);
-
 }  // namespace muster::core

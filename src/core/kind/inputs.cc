@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/field_errors.h"
 #include "core/kind/base64.h"
 #include "core/kind/field_reader.h"
 
