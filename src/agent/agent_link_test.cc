@@ -10,7 +10,7 @@
 
 #include "agent/agent_main.h"
 #include "agent/agent_test_util.h"
-#include "exec/fd.h"
+#include "os/fd.h"
 #include "rpc/link_server.h"
 
 // A real agent over a real link. It is forked before this process has any thread, and dials until
@@ -20,7 +20,7 @@ namespace muster::agent {
 namespace {
 
 std::uint16_t free_port() {
-  const exec::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const os::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -6,7 +6,8 @@
 #include <future>
 
 #include "agent/agent_test_util.h"
-#include "agent/system.h"
+#include "os/clock.h"
+#include "os/random.h"
 #include "store/memory_store.h"
 #include "store/record_codec.h"
 
@@ -37,13 +38,13 @@ class AgentLoopTest : public ::testing::Test {
   void TearDown() override { close(); }
 
   void open(bool standalone = false) {
-    auto journal = Journal::open(store_, system_now(), system_random);
+    auto journal = Journal::open(store_, os::system_now(), os::system_random);
     ASSERT_TRUE(journal);
     journal_.emplace(*std::move(journal));
     AgentLoopOptions options;
     options.core.kinds = {"exec"};
     options.standalone = standalone;
-    options.clock = system_now;
+    options.clock = os::system_now;
     options.commit_backoff = {.initial = Duration::millis(1), .max = Duration::millis(5)};
     options.hold_max = Duration::millis(20);
     options.output.wait_max = output_wait_;
@@ -142,7 +143,7 @@ TEST_F(AgentLoopTest, NothingIsSentBeforeTheViewOfASession) {
   ASSERT_TRUE(executor_.wait_started(2));
   EXPECT_EQ(sent(), 2);
   close();
-  EXPECT_EQ(Journal::open(store_, system_now(), system_random)->controller_term(), 4);
+  EXPECT_EQ(Journal::open(store_, os::system_now(), os::system_random)->controller_term(), 4);
 }
 
 TEST_F(AgentLoopTest, FullDiskHoldsEverythingBackAndLosesNothing) {

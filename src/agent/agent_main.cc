@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -17,14 +18,16 @@
 #include "agent/journal.h"
 #include "agent/link_inlet.h"
 #include "agent/local_api.h"
-#include "agent/system.h"
 #include "base/uuid.h"
 #include "exec/facts.h"
-#include "exec/fd.h"
 #include "exec/process_executor.h"
 #include "exec/spawner.h"
 #include "exec/state_lock.h"
 #include "log/log.h"
+#include "os/clock.h"
+#include "os/fd.h"
+#include "os/notify.h"
+#include "os/random.h"
 #include "rpc/link_client.h"
 #include "rpc/wire_codec.h"
 #include "store/sqlite_store.h"
@@ -43,8 +46,8 @@ class StopEvent {
     sigaddset(&ending, SIGINT);
     ::sigprocmask(SIG_BLOCK, &ending, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
-    signals_ = exec::UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
-    fatal_ = exec::UniqueFd(::eventfd(0, EFD_CLOEXEC));
+    signals_ = os::UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
+    fatal_ = os::UniqueFd(::eventfd(0, EFD_CLOEXEC));
     if (!signals_.valid() || !fatal_.valid()) {
       return fail(ErrorCode::IoError, "cannot listen for signals: {}", std::strerror(errno));
     }
@@ -66,11 +69,21 @@ class StopEvent {
   }
 
  private:
-  exec::UniqueFd signals_;
-  exec::UniqueFd fatal_;
+  os::UniqueFd signals_;
+  os::UniqueFd fatal_;
 };
 
 std::string run_root(const AgentOptions& options) { return options.state_dir + "/runs"; }
+
+// The short host name, made fit to name an agent; "agent" if nothing is left of it.
+std::string host_agent_name() {
+  std::array<char, 256> buffer{};
+  if (::gethostname(buffer.data(), buffer.size() - 1) != 0) return "agent";
+  std::string_view host(buffer.data());
+  host = host.substr(0, host.find('.')).substr(0, 63);
+  while (!host.empty() && !rpc::is_agent_name(host)) host.remove_prefix(1);
+  return host.empty() ? "agent" : std::string(host);
+}
 
 AgentOptions with_defaults(AgentOptions options) {
   if (options.name.empty()) options.name = host_agent_name();
@@ -110,14 +123,14 @@ class AgentProcess {
                         {"socket", options_.local_socket},
                         {"tcp_port", api_->tcp_port()},
                         {"controllers", options_.controllers.size()}});
-    notify_supervisor("READY=1");
+    os::notify_supervisor("READY=1");
     return {};
   }
 
   // The exit code.
   int run() {
     const bool asked = stop_event_.wait();
-    notify_supervisor("STOPPING=1");
+    os::notify_supervisor("STOPPING=1");
     log::info(asked ? log::Message("stopping; running actions go on")
                     : log::Message("stopping because of an error"));
     stop();
@@ -145,12 +158,12 @@ class AgentProcess {
                                                         .create = true,
                                                         .check = true,
                                                         .readers = 1}));
-    MUSTER_TRY_ASSIGN(auto journal, Journal::open(*store_, system_now(), system_random));
+    MUSTER_TRY_ASSIGN(auto journal, Journal::open(*store_, os::system_now(), os::system_random));
     journal_.emplace(std::move(journal));
-    const std::uint64_t random = system_random();
+    const std::uint64_t random = os::system_random();
     identity_ = {.name = options_.name,
                  .journal_id = journal_->id(),
-                 .instance_id = Uuid::v4(random, system_random()).to_string(),
+                 .instance_id = Uuid::v4(random, os::system_random()).to_string(),
                  .labels = options_.labels,
                  .kinds = exec::ProcessExecutor::kinds(),
                  .facts = {}};
@@ -166,7 +179,7 @@ class AgentProcess {
     loop.core.keep_finished_for = options_.keep_finished_for;
     loop.core.default_timeout = options_.default_timeout;
     loop.standalone = options_.controllers.empty();
-    loop.clock = system_now;
+    loop.clock = os::system_now;
     loop.on_fatal = [this](const Error&) { stop_event_.raise(); };
     loop_ = std::make_unique<AgentLoop>(std::move(loop), *journal_);
   }
@@ -207,11 +220,12 @@ class AgentProcess {
       identity.facts = exec::gather_facts(options_.version);
       return identity;
     };
-    inlet_ = std::make_unique<LinkInlet>(*loop_, journal_->controller_term(), identify, system_now);
+    inlet_ =
+        std::make_unique<LinkInlet>(*loop_, journal_->controller_term(), identify, os::system_now);
     rpc::LinkClientOptions link;
     link.controllers = options_.controllers;
     link.insecure = options_.insecure;
-    link.random = system_random;
+    link.random = os::system_random;
     MUSTER_TRY_ASSIGN(link_, rpc::LinkClient::start(std::move(link), *inlet_));
     return {};
   }
@@ -220,8 +234,8 @@ class AgentProcess {
     api_ = std::make_unique<LocalApi>(LocalApiInfo{.identity = identity_,
                                                    .controllers = options_.controllers,
                                                    .state_dir = options_.state_dir,
-                                                   .started_at = system_now()},
-                                      *loop_, inlet_.get(), system_now, system_random);
+                                                   .started_at = os::system_now()},
+                                      *loop_, inlet_.get(), os::system_now, os::system_random);
     return api_->start({.unix_path = options_.local_socket,
                         .unix_mode = options_.local_socket_mode,
                         .tcp_address = options_.local_tcp,

@@ -9,8 +9,9 @@
 #include <thread>
 
 #include "agent/agent_test_util.h"
-#include "agent/system.h"
 #include "http/client.h"
+#include "os/clock.h"
+#include "os/random.h"
 #include "store/memory_store.h"
 
 namespace muster::agent {
@@ -25,20 +26,20 @@ class LocalApiTest : public ::testing::Test {
     char pattern[] = "/tmp/muster-agent-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern), nullptr);
     directory_ = pattern;
-    auto journal = Journal::open(store_, system_now(), system_random);
+    auto journal = Journal::open(store_, os::system_now(), os::system_random);
     ASSERT_TRUE(journal);
     journal_.emplace(*std::move(journal));
     AgentLoopOptions options;
     options.core.kinds = {"exec", "facts"};
     options.core.queue_max = 3;
-    options.clock = system_now;
+    options.clock = os::system_now;
     loop_ = std::make_unique<AgentLoop>(std::move(options), *journal_);
     LocalApiInfo info;
     info.identity.name = "web1";
     info.identity.kinds = {"exec", "facts"};
     info.identity.journal_id = journal_->id();
     info.state_dir = directory_;
-    api_ = std::make_unique<LocalApi>(info, *loop_, nullptr, system_now, system_random);
+    api_ = std::make_unique<LocalApi>(info, *loop_, nullptr, os::system_now, os::system_random);
     ASSERT_TRUE(api_->start({.unix_path = directory_ + "/agent.sock",
                              .unix_mode = 0600,
                              .tcp_address = "",

@@ -1,7 +1,6 @@
 #include "cli/backup.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,34 +11,12 @@
 #include <memory>
 #include <optional>
 
-#include "base/check.h"
 #include "cli/text.h"
+#include "crypto/sha256.h"
 #include "store/restore.h"
 
 namespace muster::cli {
 namespace {
-
-class Sha256 {
- public:
-  Sha256() : state_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    const int ok = EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr);
-    MUSTER_CHECK(ok == 1, "SHA-256 is not available");
-  }
-  void update(std::string_view bytes) {
-    EVP_DigestUpdate(state_.get(), bytes.data(), bytes.size());
-  }
-  std::string hex() {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    EVP_DigestFinal_ex(state_.get(), digest, &size);
-    std::string text;
-    for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-    return text;
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> state_;
-};
 
 tl::unexpected<Failure> io_failure(std::string_view what, const std::string& path) {
   return fail(Failure(
@@ -117,7 +94,7 @@ Outcome<ExitCode> backup(Context& context, ApiClient& client, const BackupOption
     return usage("'{}' exists; name another file, or replace it with --force", options.file);
   }
   MUSTER_TRY_ASSIGN(const std::unique_ptr<PartFile> part, PartFile::create(options.file + ".part"));
-  Sha256 digest;
+  crypto::Sha256 digest;
   std::uint64_t size = 0;
   std::optional<Failure> broken;
   StreamRequest request;

@@ -1,14 +1,14 @@
 #include "cli/context.h"
 
-#include <sys/random.h>
 #include <time.h>
 
 #include <cerrno>
 #include <cstdio>
 
-#include "base/check.h"
 #include "cli/interrupt.h"
 #include "cli/yaml.h"
+#include "os/clock.h"
+#include "os/random.h"
 
 namespace muster::cli {
 namespace {
@@ -16,19 +16,6 @@ namespace {
 bool write_stream(std::FILE* stream, std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return written && std::fflush(stream) == 0;
-}
-
-std::uint64_t system_random() {
-  std::uint64_t value = 0;
-  const ssize_t got = getrandom(&value, sizeof value, 0);
-  MUSTER_CHECK(got == static_cast<ssize_t>(sizeof value), "getrandom answered {}", got);
-  return value;
-}
-
-Timestamp system_now() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return {time.tv_sec * 1'000'000 + time.tv_nsec / 1000};
 }
 
 void system_sleep(Duration duration) {
@@ -49,7 +36,7 @@ std::optional<Format> parse_format(std::string_view text) {
 }
 
 Environment process_environment() {
-  return {system_now, system_sleep, system_random, interrupted, process_env};
+  return {os::system_now, system_sleep, os::system_random, interrupted, process_env};
 }
 
 Console::Console()

@@ -7,8 +7,8 @@
 #include "controller/api_action_request.h"
 #include "controller/api_body.h"
 #include "controller/api_ref.h"
-#include "controller/api_sha256.h"
 #include "controller/api_state.h"
+#include "crypto/sha256.h"
 #include "store/record_codec.h"
 
 // Creating and reading actions.
@@ -33,7 +33,7 @@ Result<std::optional<core::IdempotencyKey>> idempotency_of(const http::Request& 
   }
   // A header has no line break, so no name and key can be mistaken for another pair.
   return core::IdempotencyKey{fmt::format("{}\n{}", request.identity.name, key),
-                              sha256_hex(request.body)};
+                              crypto::sha256_hex(request.body)};
 }
 
 Result<std::vector<core::ActionPtr>> read_replayed(store::Store& store,

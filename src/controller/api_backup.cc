@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "controller/api_sha256.h"
+#include "crypto/sha256.h"
 
 namespace muster::controller {
 namespace {
@@ -43,7 +43,7 @@ class TemporaryFile {
 
 Result<BackupSender::Ready> measure(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  Sha256 digest;
+  crypto::Sha256 digest;
   BackupSender::Ready ready;
   std::array<char, 64 << 10> buffer;
   while (file) {

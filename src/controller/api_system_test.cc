@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "controller/api_backup.h"
-#include "controller/api_sha256.h"
 #include "controller/api_test_util.h"
+#include "crypto/sha256.h"
 #include "store/sqlite_store.h"
 
 // Agents, events, health, status, figures and backup.
@@ -280,7 +280,7 @@ TEST_F(BackupTest, SendsACompleteStoreAndCleansUp) {
     ASSERT_NE(answer.stream, nullptr) << answer.response.body;
     ASSERT_TRUE(answer.stream->wait_closed());
     bytes = answer.stream->text();
-    EXPECT_EQ(answer.header("X-Muster-Sha256"), sha256_hex(bytes));
+    EXPECT_EQ(answer.header("X-Muster-Sha256"), crypto::sha256_hex(bytes));
     EXPECT_EQ(answer.header("X-Muster-Bytes"), std::to_string(bytes.size()));
   }
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {

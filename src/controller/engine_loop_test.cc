@@ -8,7 +8,8 @@
 
 #include "controller/controller.h"
 #include "controller/job_pool.h"
-#include "controller/system.h"
+#include "os/clock.h"
+#include "os/random.h"
 #include "store/memory_store.h"
 #include "store/record_codec.h"
 
@@ -70,8 +71,8 @@ class EngineLoopTest : public ::testing::Test {
   void start() {
     ControllerOptions options;
     options.engine.instance_id = "test";
-    options.random = system_random;
-    options.clock = system_clock_now;
+    options.random = os::system_random;
+    options.clock = os::system_now;
     // Jobs may end before the controller that started them has been returned.
     std::promise<Controller*> promise;
     pool_ =

@@ -18,9 +18,11 @@
 #include "controller/link_inlet.h"
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
-#include "controller/system.h"
 #include "http/server.h"
 #include "log/log.h"
+#include "os/clock.h"
+#include "os/notify.h"
+#include "os/random.h"
 #include "rpc/link_server.h"
 #include "store/sqlite_store.h"
 
@@ -65,8 +67,8 @@ ControllerOptions controller_options(const ServerOptions& options, const std::st
   result.retention = {.age_max = options.retention_age,
                       .count_max = options.retention_count,
                       .events_max = options.retention_events};
-  result.random = system_random;
-  result.clock = system_clock_now;
+  result.random = os::system_random;
+  result.clock = os::system_now;
   return result;
 }
 
@@ -80,9 +82,9 @@ class ServerProcess {
     const std::string path = options_.data_dir + "/muster.db";
     MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
     MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
-    const std::string instance = Uuid::v4(system_random(), system_random()).to_string();
+    const std::string instance = Uuid::v4(os::system_random(), os::system_random()).to_string();
 
-    metrics_ = std::make_unique<Metrics>(options_.version, system_clock_now());
+    metrics_ = std::make_unique<Metrics>(options_.version, os::system_now());
     events_ = std::make_unique<EventHub>(*store_);
     wiring_.metrics = metrics_.get();
     wiring_.events = events_.get();
@@ -110,8 +112,8 @@ class ServerProcess {
                      .version = options_.version,
                      .instance_id = instance,
                      .term = term,
-                     .started_at = system_clock_now(),
-                     .clock = system_clock_now,
+                     .started_at = os::system_now(),
+                     .clock = os::system_now,
                      .temp_dir = options_.data_dir});
     MUSTER_TRY_ASSIGN(http_, http::Server::start(http_options(), make_handler(*api_, *metrics_)));
     log::info("ready", {{"version", options_.version},
@@ -196,10 +198,10 @@ int run_server(const ServerOptions& options) {
     }
     ::kill(::getpid(), SIGUSR1);
   });
-  notify_supervisor("READY=1");
+  os::notify_supervisor("READY=1");
   int signal = 0;
   sigwait(&signals, &signal);
-  notify_supervisor("STOPPING=1");
+  os::notify_supervisor("STOPPING=1");
   server.stop();
   const std::lock_guard lock(mutex);
   if (fatal) {

@@ -10,12 +10,13 @@
 #include "exec/file_fetch.h"
 #include "exec/file_put.h"
 #include "exec/service.h"
+#include "os/clock.h"
 
 namespace muster::exec {
 namespace {
 
 ChildReport run_sleep(const core::SleepInputs& inputs) {
-  const std::int64_t end_us = monotonic_us() + inputs.duration.us;
+  const std::int64_t end_us = os::monotonic_now().us + inputs.duration.us;
   const timespec end{end_us / 1'000'000, (end_us % 1'000'000) * 1000};
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) {
   }

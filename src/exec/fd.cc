@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,16 +9,6 @@
 #include <cstring>
 
 namespace muster::exec {
-
-void UniqueFd::reset(int fd) {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = fd;
-}
-
-std::string errno_text(int error) {
-  const char* text = strerrordesc_np(error);
-  return text != nullptr ? text : fmt::format("error {}", error);
-}
 
 bool write_all(int fd, std::string_view data) {
   while (!data.empty()) {
@@ -84,12 +73,6 @@ Result<void> make_directories(const std::string& path, unsigned mode) {
     return fail(ErrorCode::IoError, "'{}' is not a directory", path);
   }
   return {};
-}
-
-std::int64_t monotonic_us() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
 }
 
 std::string read_boot_id() {

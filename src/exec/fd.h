@@ -1,44 +1,20 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/result.h"
+#include "os/fd.h"
 
 // Small wrappers of system calls that every process of this folder uses. All are safe in a forked
 // single-threaded process; none keeps state.
 
 namespace muster::exec {
 
-// Owns a file descriptor and closes it. Move only.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.fd_, -1));
-    return *this;
-  }
-  UniqueFd(const UniqueFd&) = delete;
-  UniqueFd& operator=(const UniqueFd&) = delete;
-  ~UniqueFd() { reset(); }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int release() { return std::exchange(fd_, -1); }
-  void reset(int fd = -1);
-
- private:
-  int fd_ = -1;
-};
-
-// "No such file or directory".
-std::string errno_text(int error);
+using os::errno_text;
+using os::UniqueFd;
 
 // False leaves the reason in errno. Goes on after interruptions and short writes.
 bool write_all(int fd, std::string_view data);
@@ -52,8 +28,6 @@ Result<void> write_file_atomic_at(int directory, const std::string& name, std::s
 // Makes the directory and its parents; parents get 0755, the last one `mode`. One that is there
 // stays as it is.
 Result<void> make_directories(const std::string& path, unsigned mode);
-
-std::int64_t monotonic_us();
 
 // The identity of this boot of the kernel; empty where /proc is not there.
 std::string read_boot_id();

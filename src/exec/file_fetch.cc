@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "crypto/sha256.h"
 #include "exec/download.h"
 #include "exec/placed_file.h"
 
@@ -34,7 +35,7 @@ class PartialFile {
     if (!fd_.valid()) {
       return fail(ErrorCode::IoError, "cannot create '{}': {}", path_, errno_text(errno));
     }
-    sum_ = std::make_unique<Sha256>();
+    sum_ = std::make_unique<crypto::Sha256>();
     std::string buffer(std::size_t{64} << 10, '\0');
     for (;;) {
       const ssize_t n = ::read(fd_.get(), buffer.data(), buffer.size());
@@ -52,7 +53,7 @@ class PartialFile {
     if (::ftruncate(fd_.get(), 0) != 0 || ::lseek(fd_.get(), 0, SEEK_SET) != 0) {
       return fail(ErrorCode::IoError, "cannot empty '{}': {}", path_, errno_text(errno));
     }
-    sum_ = std::make_unique<Sha256>();
+    sum_ = std::make_unique<crypto::Sha256>();
     bytes_ = 0;
     resumed_from_ = 0;
     return {};
@@ -68,7 +69,7 @@ class PartialFile {
     return true;
   }
 
-  std::string sum() const { return sum_->digest(); }
+  std::string sum() const { return sum_->hex(); }
   void discard() { ::unlink(path_.c_str()); }
 
   int fd() const { return fd_.get(); }
@@ -83,7 +84,7 @@ class PartialFile {
  private:
   const std::string path_;
   UniqueFd fd_;
-  std::unique_ptr<Sha256> sum_;
+  std::unique_ptr<crypto::Sha256> sum_;
   std::uint64_t bytes_ = 0;
   std::uint64_t resumed_from_ = 0;
   int write_error_ = 0;

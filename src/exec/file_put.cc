@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "core/kind/base64.h"
+#include "crypto/sha256.h"
 #include "exec/placed_file.h"
 
 namespace muster::exec {
@@ -57,7 +58,7 @@ ChildReport put_file(const core::FilePutInputs& inputs) {
     if (!decoded) return ChildReport::error("content_base64 is not base64");
     content = std::move(*decoded);
   }
-  const std::string sha256 = sha256_of(content);
+  const std::string sha256 = crypto::sha256_hex(content);
   const auto changed = ensure_file(inputs, content, sha256);
   if (!changed) return ChildReport::error(changed.error().message);
   ChildReport report;

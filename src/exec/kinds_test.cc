@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "crypto/sha256.h"
 #include "exec/facts.h"
 #include "exec/file_fetch.h"
 #include "exec/http_test_server.h"
@@ -44,7 +45,7 @@ class KindsTest : public ::testing::Test {
   std::string target_ = dir_.path("files/target");
   TestAgent agent_{dir_.path("state")};
   std::string body_ = std::string(300'000, 'a') + std::string(300'000, 'b');
-  std::string sum_ = sha256_of(body_);
+  std::string sum_ = crypto::sha256_hex(body_);
 };
 
 TEST_F(KindsTest, NoopAnswersWithoutAProcess) {
@@ -90,7 +91,7 @@ TEST_F(KindsTest, FilePutWritesOnceAndThenLeavesItAlone) {
   ASSERT_EQ(first.result, ExecuteResult::Ok) << first.reason;
   EXPECT_EQ(outputs_of(first)["changed"], true);
   EXPECT_EQ(outputs_of(first)["bytes"], 5);
-  EXPECT_EQ(outputs_of(first)["sha256"], sha256_of("hello"));
+  EXPECT_EQ(outputs_of(first)["sha256"], crypto::sha256_hex("hello"));
   EXPECT_EQ(read_text(target_), "hello");
   EXPECT_EQ(mode_of(target_), 0600U);
 
@@ -212,7 +213,7 @@ TEST_F(KindsTest, FileFetchRefusesAWrongSumAndKeepsTheOldFile) {
   write_text(target_, "old");
   const RunResult result = agent_.run(fetch(server.url(), sum_));
   EXPECT_EQ(result.result, ExecuteResult::Error);
-  EXPECT_THAT(result.reason, HasSubstr(sha256_of("other")));
+  EXPECT_THAT(result.reason, HasSubstr(crypto::sha256_hex("other")));
   EXPECT_THAT(result.reason, HasSubstr(sum_));
   EXPECT_EQ(read_text(target_), "old");
   EXPECT_EQ(files(), 1U);

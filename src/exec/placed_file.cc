@@ -1,7 +1,6 @@
 #include "exec/placed_file.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,47 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/check.h"
+#include "crypto/sha256.h"
 #include "exec/account.h"
 
 namespace muster::exec {
-
-struct Sha256::Context {
-  EVP_MD_CTX* md = EVP_MD_CTX_new();
-
-  Context() = default;
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-  ~Context() { EVP_MD_CTX_free(md); }
-};
-
-Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  MUSTER_CHECK(EVP_DigestInit_ex(context_->md, EVP_sha256(), nullptr) == 1, "no SHA-256");
-}
-
-Sha256::~Sha256() = default;
-
-void Sha256::update(std::string_view data) {
-  MUSTER_CHECK(EVP_DigestUpdate(context_->md, data.data(), data.size()) == 1, "{}", data.size());
-}
-
-std::string Sha256::digest() const {
-  const Context copy;
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  MUSTER_CHECK(EVP_MD_CTX_copy_ex(copy.md, context_->md) == 1 &&
-                   EVP_DigestFinal_ex(copy.md, bytes.data(), &size) == 1,
-               "no digest");
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
-
-std::string sha256_of(std::string_view data) {
-  Sha256 sum;
-  sum.update(data);
-  return sum.digest();
-}
 
 Result<FileAttributes> read_attributes(const std::string& mode, const std::string& owner,
                                        const std::string& group) {
@@ -109,7 +71,7 @@ Result<UniqueFd> open_existing(const std::string& path) {
 }
 
 Result<std::string> sha256_of_file(int fd, const std::string& path) {
-  Sha256 sum;
+  crypto::Sha256 sum;
   std::array<char, std::size_t{64} << 10> buffer;
   if (::lseek(fd, 0, SEEK_SET) != 0) {
     return fail(ErrorCode::IoError, "cannot read '{}': {}", path, errno_text(errno));
@@ -118,7 +80,7 @@ Result<std::string> sha256_of_file(int fd, const std::string& path) {
     const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail(ErrorCode::IoError, "cannot read '{}': {}", path, errno_text(errno));
-    if (n == 0) return sum.digest();
+    if (n == 0) return sum.hex();
     sum.update({buffer.data(), static_cast<std::size_t>(n)});
   }
 }

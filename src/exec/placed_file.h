@@ -18,24 +18,6 @@
 
 namespace muster::exec {
 
-class Sha256 {
- public:
-  Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-
-  void update(std::string_view data);
-  // Of all so far, in lower-case hex.
-  std::string digest() const;
-
- private:
-  struct Context;
-  std::unique_ptr<Context> context_;
-};
-
-std::string sha256_of(std::string_view data);
-
 // What the file at a path should be besides its content.
 struct FileAttributes {
   mode_t mode = 0644;

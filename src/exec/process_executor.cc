@@ -18,6 +18,7 @@
 #include "exec/run_request.h"
 #include "exec/run_work.h"
 #include "exec/settlement.h"
+#include "os/clock.h"
 
 namespace muster::exec {
 namespace {
@@ -155,7 +156,7 @@ void ProcessExecutor::loop() {
         receive(token, found->second);
       }
     }
-    const std::int64_t now = monotonic_us();
+    const std::int64_t now = os::monotonic_now().us;
     for (auto next = runs_by_id_.begin(); next != runs_by_id_.end();) {
       auto& [id, run] = *next++;
       if (run.dying.valid() && now >= run.give_up_us) on_runner_dead(id, run);
@@ -176,7 +177,7 @@ int ProcessExecutor::wait_ms() const {
     if (run.dying.valid() && (first < 0 || run.give_up_us < first)) first = run.give_up_us;
   }
   if (first < 0) return -1;
-  return static_cast<int>(std::max<std::int64_t>((first - monotonic_us() + 999) / 1000, 0));
+  return static_cast<int>(std::max<std::int64_t>((first - os::monotonic_now().us + 999) / 1000, 0));
 }
 
 void ProcessExecutor::run_commands() {
@@ -336,7 +337,7 @@ void ProcessExecutor::await_death(RunId id, Run& run, const RunDirectory& direct
   const auto runner = directory.runner();
   if (runner && runner->boot_id == boot_id_) {
     run.dying = open_process(runner->pid, runner->start_time);
-    run.give_up_us = monotonic_us() + kDeathDeadlineUs;
+    run.give_up_us = os::monotonic_now().us + kDeathDeadlineUs;
   }
   // Its end is readable at once if it is dead already.
   if (run.dying.valid() && watch(run.dying.get(), id)) return;

@@ -12,6 +12,7 @@
 
 #include "exec/control_message.h"
 #include "exec/process_tree.h"
+#include "os/clock.h"
 
 namespace muster::exec {
 namespace {
@@ -44,7 +45,7 @@ void RunLoop::discard_output() {
 }
 
 bool RunLoop::start_child() {
-  started_us_ = monotonic_us();
+  started_us_ = os::monotonic_now().us;
   std::array<int, 2> output{};
   std::array<int, 2> report{};
   if (!signals_.valid() || ::pipe2(output.data(), O_CLOEXEC) != 0) {
@@ -83,11 +84,11 @@ void RunLoop::wait_once() {
   const std::int64_t wake_us = std::min(deadline_us_, notify_at_us_);
   int timeout_ms = -1;
   if (wake_us != kNever) {
-    const std::int64_t left_ms = (wake_us - monotonic_us() + 999) / 1000;
+    const std::int64_t left_ms = (wake_us - os::monotonic_now().us + 999) / 1000;
     timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, 3'600'000));
   }
   if (::poll(entries_.data(), entries_.size(), timeout_ms) < 0) return;
-  const std::int64_t now = monotonic_us();
+  const std::int64_t now = os::monotonic_now().us;
   if (entries_[1].revents != 0 && output_->read_available()) on_output(now);
   if (entries_[0].revents != 0) reap();
   for (const char command : control_.handle(entries_, suspended_)) obey(command);
@@ -127,7 +128,7 @@ void RunLoop::on_deadline() {
       break;
     case Phase::Terminating:
       phase_ = Phase::Killing;
-      deadline_us_ = monotonic_us() + kKillDeadlineUs;
+      deadline_us_ = os::monotonic_now().us + kKillDeadlineUs;
       kill_all();
       break;
     case Phase::Killing:
@@ -164,7 +165,7 @@ void RunLoop::suspend() {
   if (!suspended_) {
     stop_tree(child_);
     suspended_ = true;
-    remaining_us_ = std::max<std::int64_t>(deadline_us_ - monotonic_us(), 0);
+    remaining_us_ = std::max<std::int64_t>(deadline_us_ - os::monotonic_now().us, 0);
     deadline_us_ = kNever;
   }
   control_.notify_state(true);
@@ -173,7 +174,7 @@ void RunLoop::suspend() {
 void RunLoop::resume() {
   if (suspended_) {
     suspended_ = false;
-    deadline_us_ = monotonic_us() + remaining_us_;
+    deadline_us_ = os::monotonic_now().us + remaining_us_;
     signal_tree(child_, SIGCONT);
   }
   control_.notify_state(false);
@@ -182,7 +183,7 @@ void RunLoop::resume() {
 void RunLoop::terminate(EndCause cause) {
   ending_.cause = cause;
   phase_ = Phase::Terminating;
-  deadline_us_ = monotonic_us() + plan_.work.grace.us;
+  deadline_us_ = os::monotonic_now().us + plan_.work.grace.us;
   signal_tree(child_, SIGTERM);
   // A stopped process acts on TERM only when it is continued. That includes one which stopped
   // itself.
@@ -198,7 +199,7 @@ RunResult RunLoop::finish() {
     ending_.report =
         read_report(report_.get(), exec.argv.empty() ? exec.interpreter : exec.argv.front());
   }
-  ending_.duration = Duration::micros(monotonic_us() - started_us_);
+  ending_.duration = Duration::micros(os::monotonic_now().us - started_us_);
   if (output_) {
     ending_.output_tail = output_->tail();
     ending_.output_bytes = output_->bytes();

@@ -9,6 +9,7 @@
 
 #include "exec/child.h"
 #include "exec/process_table.h"
+#include "os/clock.h"
 
 namespace muster::exec {
 namespace {
@@ -35,7 +36,8 @@ bool belongs(const ProcessInfo& info, const Suspects& suspects) {
 bool wait_for_end(const std::vector<UniqueFd>& processes, std::int64_t end_us) {
   for (const UniqueFd& process : processes) {
     pollfd entry{process.get(), POLLIN, 0};
-    const std::int64_t left_ms = std::max<std::int64_t>((end_us - monotonic_us()) / 1000, 0);
+    const std::int64_t left_ms =
+        std::max<std::int64_t>((end_us - os::monotonic_now().us) / 1000, 0);
     if (::poll(&entry, 1, static_cast<int>(left_ms)) != 1) return false;
   }
   return true;
@@ -61,7 +63,7 @@ bool kill_leftovers(const RunDirectory& directory, const RunKey& key, const std:
     const bool reused = present && present->start_time != child->start_time;
     if (!reused) suspects.group = child->pid;
   }
-  const std::int64_t end_us = monotonic_us() + deadline.us;
+  const std::int64_t end_us = os::monotonic_now().us + deadline.us;
   for (;;) {
     std::vector<UniqueFd> killed;
     for (const ProcessInfo& info : list_processes()) {

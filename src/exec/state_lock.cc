@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "os/clock.h"
+
 namespace muster::exec {
 namespace {
 
@@ -58,9 +60,9 @@ class Interrupter {
 int lock_within(int fd, Duration deadline) {
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
   if (errno != EWOULDBLOCK) return errno;
-  const std::int64_t end_us = monotonic_us() + deadline.us;
+  const std::int64_t end_us = os::monotonic_now().us + deadline.us;
   const Interrupter interrupter(deadline);
-  while (interrupter.armed() && monotonic_us() < end_us) {
+  while (interrupter.armed() && os::monotonic_now().us < end_us) {
     if (::flock(fd, LOCK_EX) == 0) return 0;
     if (errno != EINTR) return errno;
   }

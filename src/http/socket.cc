@@ -175,10 +175,6 @@ class UserNames {
 
 }  // namespace
 
-void UniqueFd::reset() {
-  if (fd_ >= 0) ::close(release());
-}
-
 Result<UnixListener> UnixListener::open(const std::string& path, unsigned mode) {
   const std::string where = "unix socket " + path;
   sockaddr_un address{};

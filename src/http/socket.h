@@ -2,37 +2,16 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "base/result.h"
 #include "http/server.h"
+#include "os/fd.h"
 
 // Listening sockets and who is at the other end of an accepted one, in plain POSIX.
 
 namespace muster::http {
 
-// Owns a file descriptor.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = other.release();
-    }
-    return *this;
-  }
-  ~UniqueFd() { reset(); }
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  void reset();
-
- private:
-  int fd_ = -1;
-};
+using os::UniqueFd;
 
 // A unix socket that removes its file when it is destroyed, unless somebody else's stands there by
 // then.

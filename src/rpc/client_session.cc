@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "os/clock.h"
 #include "rpc/grpc_bytes.h"
 
 namespace muster::rpc {
@@ -123,7 +124,7 @@ Result<void> ClientSession::take_frame() {
     const std::lock_guard lock(mutex_);
     if (cancelled_) return {};
   }
-  heard_at_us_.store(monotonic_now().us);
+  heard_at_us_.store(os::monotonic_now().us);
   Result<ControllerFrame> frame = decode_controller_frame(BufferView(incoming_).bytes());
   incoming_.Clear();
   if (!frame) return fail(std::move(frame.error()));

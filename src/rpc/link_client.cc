@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 
+#include "os/clock.h"
+#include "os/random.h"
 #include "rpc/client_session.h"
 #include "rpc/endpoint.h"
 
@@ -41,10 +42,6 @@ std::shared_ptr<grpc::Channel> make_channel(const std::string& controller) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kFrameAcceptedMax));
   arguments.SetMaxSendMessageSize(static_cast<int>(kFrameAcceptedMax));
   return grpc::CreateCustomChannel(controller, make_channel_credentials(), arguments);
-}
-
-std::function<std::uint64_t()> system_random() {
-  return [engine = std::mt19937_64(std::random_device()())]() mutable { return engine(); };
 }
 
 class LinkClientImpl final : public LinkClient {
@@ -157,7 +154,7 @@ void LinkClientImpl::run() {
 
 LinkClientImpl::Outcome LinkClientImpl::run_session(const std::string& controller) {
   const std::string hello = encode_hello(handler_.identity());
-  const Duration began = monotonic_now();
+  const Duration began = os::monotonic_now();
   {
     const std::lock_guard lock(progress_->mutex);
     progress_->up = false;
@@ -172,8 +169,9 @@ LinkClientImpl::Outcome LinkClientImpl::run_session(const std::string& controlle
   session.start(stub, hello);
   watch(session);
   set_current(nullptr);
-  return {
-      .was_up = session.was_up(), .lasted = monotonic_now() - began, .reason = session.reason()};
+  return {.was_up = session.was_up(),
+          .lasted = os::monotonic_now() - began,
+          .reason = session.reason()};
 }
 
 // Returns when the session is done.
@@ -181,7 +179,7 @@ void LinkClientImpl::watch(ClientSession& session) {
   DialProgress& progress = *progress_;
   std::unique_lock lock(progress.mutex);
   while (!progress.done) {
-    const Duration now = monotonic_now();
+    const Duration now = os::monotonic_now();
     Duration look_again;
     if (cancel_at_) {
       look_again = watch_end(session, now, lock);
@@ -204,7 +202,7 @@ void LinkClientImpl::watch(ClientSession& session) {
     // What changed while the lock was away is looked at now, not after a wait.
     const bool was_up = progress.up;
     const bool ending = cancel_at_.has_value();
-    const Duration pause = std::max(Duration(), look_again - monotonic_now());
+    const Duration pause = std::max(Duration(), look_again - os::monotonic_now());
     progress.changed.wait_for(lock, std::chrono::microseconds(pause.us), [&] {
       return progress.done || progress.up != was_up || (progress.stop && !ending);
     });
@@ -275,7 +273,7 @@ Result<std::unique_ptr<LinkClient>> LinkClient::start(LinkClientOptions options,
     return fail(ErrorCode::InvalidValue, "dial timeout is {}, it must be positive",
                 format_duration(options.dial_timeout));
   }
-  if (!options.random) options.random = system_random();
+  if (!options.random) options.random = os::system_random;
   return std::unique_ptr<LinkClient>(std::make_unique<LinkClientImpl>(std::move(options), handler));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "base/time.h"
@@ -24,13 +23,6 @@ struct LinkCounters {
             .sessions = sessions};
   }
 };
-
-// Since an arbitrary point; does not jump when the wall clock is set.
-inline Duration monotonic_now() {
-  return Duration::micros(std::chrono::duration_cast<std::chrono::microseconds>(
-                              std::chrono::steady_clock::now().time_since_epoch())
-                              .count());
-}
 
 // A stream is dead when nothing was heard for this many heartbeat intervals.
 inline constexpr std::int64_t kSilentIntervals = 3;

@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "os/clock.h"
 #include "rpc/link_counters.h"
 #include "rpc/link_test_support.h"
 #include "rpc/wire_codec.h"
@@ -204,9 +205,9 @@ TEST_F(LinkFault, StopInTheMiddleOfADialIsQuick) {
   LinkClientOptions options = client_options(silent.port());
   options.dial_timeout = Duration::minutes(10);
   auto client = dial(agent, options);
-  const Duration began = monotonic_now();
+  const Duration began = os::monotonic_now();
   client->stop();
-  EXPECT_LT(monotonic_now() - began, Duration::seconds(5));
+  EXPECT_LT(os::monotonic_now() - began, Duration::seconds(5));
 }
 
 TEST_F(LinkFault, StopInTheMiddleOfABackoffIsQuick) {
@@ -216,9 +217,9 @@ TEST_F(LinkFault, StopInTheMiddleOfABackoffIsQuick) {
   options.random = [] { return static_cast<std::uint64_t>(Duration::hours(1).us); };
   auto client = dial(agent, options);
   ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return !saw.dial_failures.empty(); }));
-  const Duration began = monotonic_now();
+  const Duration began = os::monotonic_now();
   client->stop();
-  EXPECT_LT(monotonic_now() - began, Duration::seconds(5));
+  EXPECT_LT(os::monotonic_now() - began, Duration::seconds(5));
   EXPECT_EQ(agent.saw.get().dial_failures.size(), 1U);
 }
 

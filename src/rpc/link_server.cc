@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "os/clock.h"
 #include "rpc/endpoint.h"
 #include "rpc/server_session.h"
 
@@ -194,7 +195,7 @@ void LinkServerImpl::run_timer() {
   std::unique_lock lock(mutex_);
   while (!timer_stopping_) {
     changed_.wait_for(lock, pause, [this] { return timer_stopping_; });
-    const Duration now = monotonic_now();
+    const Duration now = os::monotonic_now();
     for (const auto& [id, session] : sessions_) {
       if (session->is_due(now)) due.push_back(session);
     }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "os/clock.h"
 #include "rpc/grpc_bytes.h"
 
 namespace muster::rpc {
@@ -24,7 +25,7 @@ ServerSession::ServerSession(core::SessionId id, Shared& shared,
     : id_(id),
       shared_(shared),
       context_(context),
-      opened_at_(monotonic_now()),
+      opened_at_(os::monotonic_now()),
       heard_at_us_(opened_at_.us),
       due_at_us_((opened_at_ + shared.hello_timeout).us),
       outbox_(shared.queue_max) {}
@@ -49,7 +50,7 @@ void ServerSession::end(grpc::StatusCode code, std::string reason, Drain drain) 
 void ServerSession::end_locked(grpc::StatusCode code, std::string reason, Drain drain) {
   if (!ending_) {
     reason.resize(std::min(reason.size(), kReasonMax));
-    ending_ = Ending{code, std::move(reason), drain, monotonic_now() + kFinishGrace};
+    ending_ = Ending{code, std::move(reason), drain, os::monotonic_now() + kFinishGrace};
     due_at_us_.store(ending_->cancel_at.us, std::memory_order_relaxed);
   }
   if (drain == Drain::No) {
@@ -132,7 +133,7 @@ void ServerSession::OnReadDone(bool ok) {
 }
 
 bool ServerSession::take_frame() {
-  heard_at_us_.store(monotonic_now().us);
+  heard_at_us_.store(os::monotonic_now().us);
   const auto refuse = [this](const Error& error) {
     end(grpc::StatusCode::INVALID_ARGUMENT, error.message, Drain::No);
     return false;
@@ -183,7 +184,7 @@ bool ServerSession::take_first(FromAgent& message) {
   }
   {
     const std::lock_guard lock(mutex_);
-    heartbeat_at_ = monotonic_now() + shared_.welcome.heartbeat_interval;
+    heartbeat_at_ = os::monotonic_now() + shared_.welcome.heartbeat_interval;
     if (!ending_) due_at_us_.store(heartbeat_at_.us, std::memory_order_relaxed);
     greeted_ = true;
   }

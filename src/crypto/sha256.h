@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace muster::controller {
+namespace muster::crypto {
 
+// SHA-256 of bytes that come in pieces. One thread at a time.
 class Sha256 {
  public:
   Sha256();
@@ -14,8 +15,8 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void update(std::string_view bytes);
-  // Ends the computation. Lower-case hex.
-  std::string hex();
+  // Of all so far, in lower-case hex; more may follow.
+  std::string hex() const;
 
  private:
   struct Context;
@@ -24,4 +25,4 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-}  // namespace muster::controller
+}  // namespace muster::crypto

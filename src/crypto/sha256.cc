@@ -1,21 +1,24 @@
-#include "controller/api_sha256.h"
+#include "crypto/sha256.h"
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <array>
 
 #include "base/check.h"
+#include "base/hex.h"
 
-namespace muster::controller {
+namespace muster::crypto {
 
 struct Sha256::Context {
   EVP_MD_CTX* md = EVP_MD_CTX_new();
+
+  Context() { MUSTER_CHECK(md != nullptr, "no memory for a digest"); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
   ~Context() { EVP_MD_CTX_free(md); }
 };
 
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  MUSTER_CHECK(context_->md != nullptr, "no memory for a digest");
   MUSTER_CHECK(EVP_DigestInit_ex(context_->md, EVP_sha256(), nullptr) == 1, "no SHA-256");
 }
 
@@ -26,12 +29,14 @@ void Sha256::update(std::string_view bytes) {
                "SHA-256 of {} bytes failed", bytes.size());
 }
 
-std::string Sha256::hex() {
-  std::array<unsigned char, 32> digest{};
-  MUSTER_CHECK(EVP_DigestFinal_ex(context_->md, digest.data(), nullptr) == 1, "SHA-256 failed");
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
+std::string Sha256::hex() const {
+  const Context copy;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  MUSTER_CHECK(EVP_MD_CTX_copy_ex(copy.md, context_->md) == 1 &&
+                   EVP_DigestFinal_ex(copy.md, digest.data(), &size) == 1,
+               "SHA-256 failed");
+  return to_hex({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 std::string sha256_hex(std::string_view bytes) {
@@ -40,4 +45,4 @@ std::string sha256_hex(std::string_view bytes) {
   return digest.hex();
 }
 
-}  // namespace muster::controller
+}  // namespace muster::crypto
