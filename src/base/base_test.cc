@@ -25,6 +25,12 @@ TEST(Time, Rfc3339TakesOffsetsAndRefusesNonsense) {
   }
 }
 
+TEST(Time, Rfc3339RefusesWhatAnOffsetMovesOutOfTheYears) {
+  EXPECT_FALSE(parse_rfc3339("9999-12-31T23:59:59-00:01"));
+  EXPECT_FALSE(parse_rfc3339("1970-01-01T00:00:00+00:01"));
+  EXPECT_TRUE(parse_rfc3339("9999-12-31T23:59:59Z"));
+}
+
 TEST(Time, DurationsSurviveARoundTrip) {
   for (const char* text : {"0s", "250ms", "17us", "90.5s", "1h30m", "26h", "2m3.25s"}) {
     const auto parsed = parse_duration(text);

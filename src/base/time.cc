@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kYear10000 = 253'402'300'800;
 
 // Days since 1970-01-01 of a date in the proleptic Gregorian calendar, and back. Shifting the year
 // to start in March puts the leap day last, which makes both directions plain arithmetic.
@@ -136,6 +137,10 @@ std::string format_rfc3339(Timestamp time) {
 
 Result<Timestamp> parse_rfc3339(std::string_view text) {
   const std::string_view whole = text;
+  const auto invalid = [&] {
+    return fail(ErrorCode::InvalidValue, "'{}' is not an RFC 3339 time like 2026-11-15T03:00:00Z",
+                whole.substr(0, 64));
+  };
   unsigned year = 0;
   unsigned month = 0;
   unsigned day = 0;
@@ -154,12 +159,13 @@ Result<Timestamp> parse_rfc3339(std::string_view text) {
       text.empty();
   if (!shaped || year < 1970 || month < 1 || month > 12 || day < 1 ||
       day > days_in_month(year, month) || hour > 23 || minute > 59 || second > 59) {
-    return fail(ErrorCode::InvalidValue, "'{}' is not an RFC 3339 time like 2026-11-15T03:00:00Z",
-                whole.substr(0, 64));
+    return invalid();
   }
   const std::int64_t seconds = days_from_civil(year, month, day) * kDay +
                                static_cast<std::int64_t>(hour) * 3600 + minute * 60 + second -
                                offset;
+  // An offset may lead out of the years that can be written again.
+  if (seconds < 0 || seconds >= kYear10000) return invalid();
   return Timestamp{seconds * kSecond + micros};
 }
 
