@@ -1,11 +1,10 @@
 #include "exec/child_report.h"
 
-#include <charconv>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-
-#include <unistd.h>
+#include <charconv>
 
 #include "exec/fd.h"
 #include "exec/run_directory.h"
@@ -46,13 +45,20 @@ std::optional<ChildReport> read_report(int pipe, std::string_view program) {
     if (n <= 0) break;
     text.append(buffer.data(), static_cast<std::size_t>(n));
   }
+  return decode_report(text, program);
+}
+
+std::optional<ChildReport> decode_report(std::string_view text, std::string_view program) {
   if (text.empty()) return std::nullopt;
-  if (text.front() == kExecFailure) {
+  const char kind = text.front();
+  text.remove_prefix(1);
+  if (kind == kExecFailure) {
     int error = 0;
-    std::from_chars(text.data() + 1, text.data() + text.size(), error);
+    std::from_chars(text.data(), text.data() + text.size(), error);
     return ChildReport::error(fmt::format("cannot run '{}': {}", program, errno_text(error)));
   }
-  const auto result = decode_result(std::string_view(text).substr(1));
+  if (kind != kReport) return std::nullopt;
+  const auto result = decode_result(text);
   if (!result) return std::nullopt;
   const auto outputs = parse_json(result->outputs);
   return ChildReport{result->result, result->reason, outputs ? *outputs : Json::object()};

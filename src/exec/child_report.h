@@ -28,5 +28,7 @@ void send_report(int pipe, const ChildReport& report);
 void send_exec_failure(int pipe, int error);
 // `program` is what was to be executed. Nothing if the child sent nothing.
 std::optional<ChildReport> read_report(int pipe, std::string_view program);
+// What was read, whole. Nothing if it is none or damaged.
+std::optional<ChildReport> decode_report(std::string_view text, std::string_view program);
 
 }  // namespace muster::exec

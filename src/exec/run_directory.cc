@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <memory>
 
 #include "base/json.h"
@@ -35,21 +34,19 @@ DirectoryHandle open_listing(int parent, const char* name) {
   return DirectoryHandle(directory);
 }
 
-std::string encode_record(const ProcessRecord& record) {
-  return fmt::format("{} {} {}\n", record.pid, record.start_time, record.boot_id);
-}
-
 std::optional<ProcessRecord> read_record(int directory, const char* name) {
   const auto text = read_file_at(directory, name, kRecordBytesMax);
-  if (!text || text->empty() || text->back() != '\n') return std::nullopt;
-  ProcessRecord record;
-  unsigned long long start_time = 0;
-  char boot_id[64] = "";
-  const int fields = std::sscanf(text->c_str(), "%d %llu %63s", &record.pid, &start_time, boot_id);
-  if (fields < 2 || record.pid <= 1) return std::nullopt;
-  record.start_time = start_time;
-  record.boot_id = boot_id;
-  return record;
+  return text ? decode_process_record(*text) : std::nullopt;
+}
+
+// A number and the space behind it.
+template <typename T>
+bool take_number(std::string_view& text, T& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || stop == end || *stop != ' ') return false;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()) + 1);
+  return true;
 }
 
 sockaddr_un control_address(int directory) {
@@ -136,7 +133,7 @@ Result<void> RunDirectory::take_lock(const ProcessRecord& runner) {
   if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) {
     return fail(ErrorCode::IoError, "cannot lock a run: {}", errno_text(errno));
   }
-  if (!write_all(lock.get(), encode_record(runner))) {
+  if (!write_all(lock.get(), encode_process_record(runner))) {
     return fail(ErrorCode::IoError, "cannot write the lock of a run: {}", errno_text(errno));
   }
   lock_ = std::move(lock);
@@ -155,7 +152,7 @@ std::optional<ProcessRecord> RunDirectory::runner() const { return read_record(f
 
 Result<void> RunDirectory::record_child(const ProcessRecord& child) const {
   const UniqueFd file(::openat(fd(), "child", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file.valid() || !write_all(file.get(), encode_record(child))) {
+  if (!file.valid() || !write_all(file.get(), encode_process_record(child))) {
     return fail(ErrorCode::IoError, "cannot record the process of a run: {}", errno_text(errno));
   }
   return {};
@@ -195,6 +192,23 @@ std::optional<RunResult> RunDirectory::read_result() const {
 }
 
 bool RunDirectory::has_result() const { return ::faccessat(fd(), "result", F_OK, 0) == 0; }
+
+std::string encode_process_record(const ProcessRecord& record) {
+  return fmt::format("{} {} {}\n", record.pid, record.start_time, record.boot_id);
+}
+
+std::optional<ProcessRecord> decode_process_record(std::string_view text) {
+  // A file that was cut off has no last newline.
+  if (text.empty() || text.back() != '\n') return std::nullopt;
+  text.remove_suffix(1);
+  ProcessRecord record;
+  if (!take_number(text, record.pid) || !take_number(text, record.start_time) || record.pid <= 1 ||
+      text.find_first_of(" \n") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  record.boot_id = text;
+  return record;
+}
 
 std::string encode_result(const RunResult& result) {
   // The outputs are JSON text already.

@@ -78,6 +78,10 @@ class RunDirectory {
   UniqueFd lock_;
 };
 
+// Nothing if the file is damaged, or names a process that is no run's: those up to 1 are not.
+std::string encode_process_record(const ProcessRecord& record);
+std::optional<ProcessRecord> decode_process_record(std::string_view text);
+
 std::string encode_result(const RunResult& result);
 std::optional<RunResult> decode_result(std::string_view text);
 
