@@ -8,6 +8,7 @@
 #include "agent/local_request.h"
 #include "core/kind/catalog.h"
 #include "exec/facts.h"
+#include "http/request_checks.h"
 
 namespace muster::agent {
 namespace {

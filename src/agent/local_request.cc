@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
 #include <limits>
 #include <vector>
 
@@ -11,6 +9,7 @@
 #include "base/json.h"
 #include "core/kind/catalog.h"
 #include "core/kind/field_reader.h"
+#include "http/request_checks.h"
 #include "http/router.h"
 
 namespace muster::agent {
@@ -64,19 +63,6 @@ void read_inputs(core::FieldReader& reader, const Json& action, CreateBody& deco
   auto wrong = core::KindCatalog::check_inputs(decoded.kind, inputs, "/action/inputs");
   errors.insert(errors.end(), std::make_move_iterator(wrong.begin()),
                 std::make_move_iterator(wrong.end()));
-}
-
-Result<std::uint64_t> query_number(const http::Query& query, std::string_view key,
-                                   std::uint64_t otherwise, std::uint64_t min, std::uint64_t max) {
-  if (!query.has(key)) return otherwise;
-  const std::string text = query.get(key);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < min || number > max) {
-    return fail(ErrorCode::InvalidValue, "{} is {}, it must be a number from {} to {}", key,
-                in_quotes(text), min, max);
-  }
-  return number;
 }
 
 }  // namespace
@@ -134,7 +120,8 @@ Result<SignalBody> decode_signal(std::string_view body) {
 Result<ListQuery> decode_list_query(std::string_view raw) {
   MUSTER_TRY_ASSIGN(const auto query, http::Query::parse(raw, {"limit", "marker", "state"}));
   ListQuery decoded;
-  MUSTER_TRY_ASSIGN(decoded.limit, query_number(query, "limit", decoded.limit, 1, kListMax));
+  MUSTER_TRY_ASSIGN(const auto limit, query_number(query, "limit", 1, kListMax));
+  decoded.limit = limit.value_or(decoded.limit);
   if (query.has("state")) {
     const std::string state = query.get("state");
     if (state != "queue" && state != "finished") {
@@ -159,18 +146,13 @@ Result<LogQuery> decode_log_query(std::string_view raw) {
                     http::Query::parse(raw, {"attempt", "follow", "limit", "offset"}));
   LogQuery decoded;
   constexpr std::uint64_t kOffsetMax = std::numeric_limits<std::int64_t>::max() / 2;
-  MUSTER_TRY_ASSIGN(const auto attempt, query_number(query, "attempt", 0, 1, UINT32_MAX));
-  MUSTER_TRY_ASSIGN(decoded.offset, query_number(query, "offset", 0, 0, kOffsetMax));
-  MUSTER_TRY_ASSIGN(decoded.limit, query_number(query, "limit", decoded.limit, 1, kLogMax));
-  decoded.attempt = static_cast<std::uint32_t>(attempt);
-  if (query.has("follow")) {
-    const std::string follow = query.get("follow");
-    if (follow != "true" && follow != "false" && !follow.empty()) {
-      return fail(ErrorCode::InvalidValue, "follow is {}, it must be true or false",
-                  in_quotes(follow));
-    }
-    decoded.follow = follow != "false";
-  }
+  MUSTER_TRY_ASSIGN(const auto attempt, query_number(query, "attempt", 1, UINT32_MAX));
+  MUSTER_TRY_ASSIGN(const auto offset, query_number(query, "offset", 0, kOffsetMax));
+  MUSTER_TRY_ASSIGN(const auto limit, query_number(query, "limit", 1, kLogMax));
+  MUSTER_TRY_ASSIGN(decoded.follow, query_flag(query, "follow"));
+  decoded.attempt = static_cast<std::uint32_t>(attempt.value_or(decoded.attempt));
+  decoded.offset = offset.value_or(decoded.offset);
+  decoded.limit = limit.value_or(decoded.limit);
   return decoded;
 }
 
@@ -183,18 +165,6 @@ Result<core::ActionId> path_id(const http::Request& request) {
                 in_quotes(text));
   }
   return *id;
-}
-
-Result<void> check_json_body(const http::Request& request) {
-  const auto found = request.headers.find("content-type");
-  const std::string type = found == request.headers.end() ? "" : found->second;
-  std::string media = type.substr(0, type.find(';'));
-  while (!media.empty() && media.back() == ' ') media.pop_back();
-  std::ranges::transform(media, media.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (media == "application/json") return {};
-  return fail(ErrorCode::UnsupportedMediaType,
-              "the Content-Type is {}, it must be application/json", in_quotes(type));
 }
 
 }  // namespace muster::agent

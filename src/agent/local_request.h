@@ -51,8 +51,4 @@ Result<LogQuery> decode_log_query(std::string_view raw);
 // The {id} of a path. NotFound if it is no UUID: no action can have it.
 Result<core::ActionId> path_id(const http::Request& request);
 
-// A body must be declared as JSON. Pages of a browser cannot do that to another origin unasked, so
-// this also keeps them away from a loopback port.
-Result<void> check_json_body(const http::Request& request);
-
 }  // namespace muster::agent

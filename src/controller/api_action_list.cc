@@ -12,8 +12,8 @@
 #include "base/nearest.h"
 #include "base/uuid.h"
 #include "controller/api_body.h"
-#include "controller/api_state.h"
 #include "core/action/status.h"
+#include "http/request_checks.h"
 
 namespace muster::controller {
 namespace {

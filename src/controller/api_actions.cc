@@ -102,7 +102,7 @@ void list(const CallPtr& call) {
   if (!query.marker.empty()) {
     MUSTER_CALL_TRY_ASSIGN(call, const auto marked, store.get(store::Space::Action, query.marker));
     if (!marked) {
-      return call->refuse(query_error(
+      return call->refuse(http::query_error(
           "marker", ErrorCode::InvalidMarker,
           fmt::format("the marker {} names no action, or one that is no longer kept; list again "
                       "from the start",

@@ -15,6 +15,7 @@
 #include "controller/api_health.h"
 #include "controller/api_timers.h"
 #include "controller/api_workers.h"
+#include "http/request_checks.h"
 #include "http/router.h"
 
 // What the handlers of all routes share, and the small vocabulary that they are written in.
@@ -152,15 +153,5 @@ void request_engine(ApiState& api, Controller::Request request,
 
 // Fresh figures of the engine, or the last known ones with the time they were taken. On a worker.
 void engine_stats(ApiState& api, std::function<void(core::EngineStats, Timestamp)> done);
-
-// The checks that bodies and headers have in common.
-Result<void> check_json_body(const http::Request& request);
-Result<std::optional<std::uint64_t>> parse_if_match(const http::Request& request);
-// A whole number of the query between bounds; none: absent.
-Result<std::optional<std::uint64_t>> query_number(const http::Query& query, std::string_view key,
-                                                  std::uint64_t min, std::uint64_t max);
-Result<bool> query_flag(const http::Query& query, std::string_view key);
-// A wrong query parameter, as a field error with the pointer "?key".
-Error query_error(std::string_view key, ErrorCode code, std::string detail);
 
 }  // namespace muster::controller
