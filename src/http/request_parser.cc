@@ -22,6 +22,9 @@ namespace beast = boost::beast;
 // A body's memory is taken as it arrives; a mere announcement gets at most this much.
 constexpr std::size_t kBodyReserveMax = std::size_t{256} << 10;
 
+// No chunked body ends in fewer bytes than the last chunk and the empty trailer.
+constexpr std::size_t kLastChunkBytes = std::string_view("0\r\n\r\n").size();
+
 std::string lower(beast::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](char c) {
@@ -185,6 +188,8 @@ RequestParser::Step RequestParser::feed(std::string_view bytes) {
     beast::error_code error;
     const std::string_view rest = bytes.substr(step.consumed);
     if (rest.empty()) return step;
+    // Beast aborts the process when it has seen "0\r\n" and is asked again with one byte more.
+    if (impl.header_done && impl.filler->chunked() && rest.size() < kLastChunkBytes) return step;
     const std::size_t used =
         impl.filler->put(boost::asio::const_buffer(rest.data(), rest.size()), error);
     step.consumed += used;
