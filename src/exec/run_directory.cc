@@ -200,6 +200,7 @@ std::string encode_process_record(const ProcessRecord& record) {
 std::optional<ProcessRecord> decode_process_record(std::string_view text) {
   // A file that was cut off has no last newline.
   if (text.empty() || text.back() != '\n') return std::nullopt;
+  const std::string_view whole = text;
   text.remove_suffix(1);
   ProcessRecord record;
   if (!take_number(text, record.pid) || !take_number(text, record.start_time) || record.pid <= 1 ||
@@ -207,6 +208,8 @@ std::optional<ProcessRecord> decode_process_record(std::string_view text) {
     return std::nullopt;
   }
   record.boot_id = text;
+  // Only what is written here is a record: no sign, no leading zero.
+  if (encode_process_record(record) != whole) return std::nullopt;
   return record;
 }
 
