@@ -1,11 +1,19 @@
 # The everyday commands. Each installs what it needs and is missing.
 SHELL := /bin/bash
-.PHONY: build demo dev test tsan bench soak fmt lint clean
+.PHONY: build install demo dev test tsan bench soak fmt lint clean
 
 build:
 	@scripts/install-deps build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target muster
+
+PREFIX ?= /usr/local
+
+install: build
+	install -D -m 755 build/release/muster $(DESTDIR)$(PREFIX)/bin/muster
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	build/release/muster completion bash \
+	  >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/muster
 
 demo: build
 	@scripts/demo

@@ -30,10 +30,21 @@
 #include "os/random.h"
 #include "rpc/link_client.h"
 #include "rpc/wire_codec.h"
+#include "store/sqlite_schema.h"
 #include "store/sqlite_store.h"
 
 namespace muster::agent {
 namespace {
+
+// A journal has no backups; the controller settles what a lost one had.
+Error with_journal_advice(Error error) {
+  const std::size_t advice = error.message.rfind(store::kRestoreAdvice);
+  if (advice == std::string::npos) return error;
+  error.message.replace(advice, store::kRestoreAdvice.size(),
+                        "give the agent a new, empty --state-dir: what this one had been sent ends "
+                        "as LOST and is never run twice");
+  return error;
+}
 
 // Sleeps until a signal asks the process to end, or something went wrong for good.
 class StopEvent {
@@ -154,10 +165,10 @@ class AgentProcess {
   }
 
   Result<void> open_journal() {
-    MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = options_.state_dir + "/journal.db",
-                                                        .create = true,
-                                                        .check = true,
-                                                        .readers = 1}));
+    auto opened = store::SqliteStore::open(
+        {.path = options_.state_dir + "/journal.db", .create = true, .check = true, .readers = 1});
+    if (!opened) return fail(with_journal_advice(std::move(opened.error())));
+    store_ = std::move(*opened);
     MUSTER_TRY_ASSIGN(auto journal, Journal::open(*store_, os::system_now(), os::system_random));
     journal_.emplace(std::move(journal));
     const std::uint64_t random = os::system_random();

@@ -78,14 +78,14 @@ TableOptions table_options(const Context& context) {
 Table action_table(const Json& actions, Timestamp now, bool wide, bool utf8) {
   Table table({{.title = "ID"},
                {.title = "NAME", .shrinks = true, .width_min = 8},
-               {.title = "ACTION", .shrinks = true, .width_min = 6},
-               {.title = "TARGET", .shrinks = true, .width_min = 6},
+               {.title = "ACTION", .shrinks = true, .width_min = 6, .spare = 2},
+               {.title = "TARGET", .shrinks = true, .width_min = 6, .if_any = true, .spare = 1},
                {.title = "STATUS"},
-               {.title = "AGE"},
+               {.title = "AGE", .spare = 3},
                {.title = "ATTEMPT", .wide_only = true},
                {.title = "REQUESTED BY", .wide_only = true},
                {.title = "UPDATED", .wide_only = true},
-               {.title = "REASON", .shrinks = true, .width_min = 8}});
+               {.title = "REASON", .shrinks = true, .width_min = 8, .spare = 4}});
   for (const Json& action : actions) {
     const std::string status = json_text(action, "status");
     table.add_row({{wide ? json_text(action, "id") : short_id(json_text(action, "id"))},
@@ -169,11 +169,11 @@ void print_action_results(Context& context, const WatchSet& set) {
   const Timestamp now = context.environment.now();
   Table table({{.title = "ID"},
                {.title = "NAME", .shrinks = true, .width_min = 8},
-               {.title = "ACTION", .shrinks = true, .width_min = 6},
-               {.title = "TARGET", .shrinks = true, .width_min = 6},
+               {.title = "ACTION", .shrinks = true, .width_min = 6, .spare = 2},
+               {.title = "TARGET", .shrinks = true, .width_min = 6, .if_any = true, .spare = 1},
                {.title = "STATUS"},
-               {.title = "DURATION"},
-               {.title = "REASON", .shrinks = true, .width_min = 8}});
+               {.title = "DURATION", .spare = 3},
+               {.title = "REASON", .shrinks = true, .width_min = 8, .spare = 4}});
   for (const WatchedAction& action : set.actions()) {
     table.add_row({{wide ? action.id : short_id(action.id)},
                    {action.name},

@@ -56,20 +56,28 @@ Outcome<ExitCode> list_actions(Context& context, ApiClient& client, const ListOp
   std::string marker = options.marker;
   Json rows = Json::array();
   Json next = nullptr;
+  Json warnings = Json::array();
   for (std::size_t page = 0; page < (options.all_pages ? kPagesMax : 1); ++page) {
     Query query = query_of(options);
     if (!marker.empty()) query.emplace_back("marker", marker);
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", query));
     for (const Json& row : json_at(answer, "actions")) rows.push_back(row);
+    for (const Json& warning : json_at(answer, "warnings")) warnings.push_back(warning);
     next = json_at(answer, "next_marker");
     if (!next.is_string()) break;
     marker = next.get<std::string>();
   }
+  for (const Json& warning : warnings) {
+    context.console.warn(fmt::format("warning: {}\n", printable(json_cell(warning))));
+  }
   const bool wide = context.options.format == Format::Wide;
+  Json document;
   switch (context.options.format) {
     case Format::Json:
     case Format::Yaml:
-      print_document(context, {{"actions", std::move(rows)}, {"next_marker", next}});
+      document = {{"actions", std::move(rows)}, {"next_marker", next}};
+      if (!warnings.empty()) document["warnings"] = std::move(warnings);
+      print_document(context, document);
       return ExitCode::Ok;
     case Format::Name:
       for (const Json& row : rows) context.console.out(json_text(row, "id") + "\n");

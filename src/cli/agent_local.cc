@@ -1,5 +1,8 @@
 #include "cli/agent_local.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "base/uuid.h"
 #include "cli/action_views.h"
 #include "cli/fields.h"
@@ -10,8 +13,55 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kPagesMax = 1000;
+constexpr std::size_t kPage = 500;
+constexpr std::size_t kMatchesShown = 5;
+
+Outcome<Json> list_all(ApiClient& client, const AgentListOptions& options) {
+  Json actions = Json::array();
+  const std::size_t wanted = options.limit.value_or(SIZE_MAX);
+  for (std::size_t page = 0; page < kPagesMax && actions.size() < wanted; ++page) {
+    Query query = {{"limit", std::to_string(std::min(wanted - actions.size(), kPage))}};
+    if (options.state != "all") query.emplace_back("state", options.state);
+    if (!actions.empty()) query.emplace_back("marker", json_text(actions.back(), "id"));
+    MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", query));
+    const Json& rows = json_at(answer, "actions");
+    for (const Json& row : rows) actions.push_back(row);
+    if (!json_bool(answer, "more") || rows.empty()) break;
+  }
+  return actions;
+}
 
 }  // namespace
+
+Outcome<std::string> resolve_local(ApiClient& client, const std::string& ref) {
+  if (Uuid::parse(ref)) return ref;
+  MUSTER_TRY_ASSIGN(const Json actions, list_all(client, {}));
+  std::vector<std::string> named;
+  std::vector<std::string> prefixed;
+  std::string digits = ref;
+  for (char& c : digits) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  for (const Json& action : actions) {
+    const std::string id = json_text(action, "id");
+    if (json_text(action, "name") == ref) named.push_back(id);
+    if (!digits.empty() && id.starts_with(digits)) prefixed.push_back(id);
+  }
+  const std::vector<std::string>& found = named.empty() ? prefixed : named;
+  if (found.size() == 1) return found.front();
+  Failure failure(Error{found.empty() ? ErrorCode::NotFound : ErrorCode::Ambiguous, ""});
+  failure.exit = ExitCode::Error;
+  if (found.empty()) {
+    failure.detail = fmt::format("the agent has no action with the id, name or short id '{}'", ref);
+    failure.hint = "`muster agent actions list` shows its actions";
+    return fail(std::move(failure));
+  }
+  const std::size_t shown = std::min(found.size(), kMatchesShown);
+  failure.detail =
+      fmt::format("'{}' matches {} actions of the agent: {}{}", ref, found.size(),
+                  fmt::join(found.begin(), found.begin() + static_cast<int>(shown), ", "),
+                  shown < found.size() ? ", ..." : "");
+  failure.hint = "use more digits of the id, or the whole id";
+  return fail(std::move(failure));
+}
 
 Outcome<ApiClient> connect_agent(const AgentAddress& address) {
   const std::string text =
@@ -64,16 +114,8 @@ Outcome<ExitCode> agent_schedule(Context& context, ApiClient& client,
   return ExitCode::Ok;
 }
 
-Outcome<ExitCode> agent_list(Context& context, ApiClient& client) {
-  Json actions = Json::array();
-  for (std::size_t page = 0; page < kPagesMax; ++page) {
-    Query query;
-    if (!actions.empty()) query.emplace_back("marker", json_text(actions.back(), "id"));
-    MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", query));
-    const Json& rows = json_at(answer, "actions");
-    for (const Json& row : rows) actions.push_back(row);
-    if (!json_bool(answer, "more") || rows.empty()) break;
-  }
+Outcome<ExitCode> agent_list(Context& context, ApiClient& client, const AgentListOptions& options) {
+  MUSTER_TRY_ASSIGN(const Json actions, list_all(client, options));
   if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
     print_document(context, {{"actions", actions}});
   } else if (context.options.format == Format::Name) {

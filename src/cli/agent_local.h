@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,17 @@ struct ScheduleOptions {
 Outcome<ExitCode> agent_info(Context& context, ApiClient& client);
 Outcome<ExitCode> agent_schedule(Context& context, ApiClient& client,
                                  const ScheduleOptions& options);
-Outcome<ExitCode> agent_list(Context& context, ApiClient& client);
+struct AgentListOptions {
+  std::string state = "all";  // or queue, finished
+  std::optional<std::size_t> limit;
+};
+
+Outcome<ExitCode> agent_list(Context& context, ApiClient& client, const AgentListOptions& options);
+
+// The id of an action that the agent has, from a UUID, a name or the first digits of an id. The
+// agent itself takes only UUIDs.
+Outcome<std::string> resolve_local(ApiClient& client, const std::string& ref);
+
 Outcome<ExitCode> agent_cancel(Context& context, ApiClient& client, const std::string& id,
                                const std::string& reason);
 

@@ -31,6 +31,12 @@ bool worth_another_try(const Failure& failure) {
          failure.code == "overloaded";
 }
 
+// The request may have reached the controller and may still be carried out.
+bool outcome_is_open(const Failure& failure) {
+  return (failure.exit == ExitCode::Unreachable && failure.sent) ||
+         failure.code == "idempotency_in_flight" || failure.http_status >= 500;
+}
+
 }  // namespace
 
 std::string percent_encode(std::string_view text) {
@@ -68,6 +74,7 @@ http::ClientRequest ApiClient::make_request(std::string_view method, std::string
 Failure ApiClient::unreachable(const Error& error) const {
   Failure failure(Error{error.code, fmt::format("cannot reach {} at {}: {}", peer_,
                                                 endpoint_.to_string(), error.message)});
+  failure.sent = !http::never_connected(error);
   const std::string& socket = endpoint_.unix_socket;
   if (error.code != ErrorCode::Unavailable || socket.empty()) return failure;
   if (access(socket.c_str(), W_OK) == 0) return failure;
@@ -120,10 +127,20 @@ Outcome<Json> ApiClient::post(std::string_view path, const Json& body, const Hea
 Outcome<Json> ApiClient::post_once(std::string_view path, const Json& body, std::string_view key,
                                    Context& context) {
   const Headers headers = {{"Idempotency-Key", std::string(key)}};
+  bool open = false;
   for (std::uint32_t attempt = 1;; ++attempt) {
     Outcome<Json> answer = post(path, body, headers);
+    open = open || (!answer && outcome_is_open(answer.error()));
     const bool again = !answer && worth_another_try(answer.error()) && attempt < kPostAttempts &&
                        !context.environment.interrupted();
+    if (!answer && !again && open) {
+      std::string& hint = answer.error().hint;
+      if (!hint.empty()) hint += "; ";
+      hint += fmt::format(
+          "it may have been accepted all the same; repeat it with --idempotency-key {}, and it is "
+          "done once",
+          key);
+    }
     if (!again) return answer;
     const Duration delay = kPostBackoff.delay(attempt);
     context.console.say(fmt::format("{}; trying again in {}\n", printable(answer.error().detail),

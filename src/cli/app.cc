@@ -22,8 +22,12 @@ constexpr const char* kFooter =
     "  3   an action FAILED or is LOST  64  usage\n"
     "  4   some succeeded, some not     69  the controller cannot be reached\n"
     "  5   cancelled                    77  no permission\n"
-    "  6   the wait timed out           130 interrupted twice\n"
+    "  6   the wait timed out           130 Ctrl-C; the actions go on\n"
     "\nEnvironment: MUSTER_ADDR (address of the controller), NO_COLOR, COLUMNS";
+
+constexpr std::string_view kGlobalFooter =
+    "\nEverywhere: --addr ADDR, -o table|wide|json|yaml|name, --no-headers, --color, -q "
+    "(see muster --help)";
 
 class ExampleFormatter : public CLI::Formatter {
  public:
@@ -192,6 +196,7 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
                       const std::string& examples) {
   CLI::App* app = parent.add_subcommand(name, description);
   app->formatter(std::make_shared<ExampleFormatter>(examples));
+  app->footer(std::string(kGlobalFooter) + "\n" + kFooter);
   return app;
 }
 

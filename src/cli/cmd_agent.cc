@@ -6,10 +6,16 @@
 namespace muster::cli {
 namespace {
 
+constexpr const char* kLocalRef = "UUID, name, or the first digits of an id";
+
 using AgentCommand = std::function<Outcome<ExitCode>(ApiClient&)>;
 
 void on_agent(CLI::App* app, Context& context, const std::shared_ptr<AgentFlags>& flags,
               AgentCommand run) {
+  app->footer(
+      "\nThe agent: --state-dir DIR (default /var/lib/muster-agent) or --socket PATH "
+      "(default STATE_DIR/agent.sock)\n" +
+      app->get_footer());
   on_run(app, context, [flags, run = std::move(run)]() -> Outcome<ExitCode> {
     ignore_broken_pipes();
     MUSTER_TRY_ASSIGN(ApiClient client, connect_agent({flags->socket, flags->state_dir}));
@@ -40,12 +46,13 @@ void add_schedule(CLI::App& actions, Context& context, const std::shared_ptr<Age
 
 void add_local_logs(CLI::App& actions, Context& context, const std::shared_ptr<AgentFlags>& flags) {
   CLI::App* app = add_command(actions, "logs", "Print what an action has printed",
-                              "  muster agent actions logs -f 3f2a41bc-...\n");
+                              "  muster agent actions logs -f 3f2a\n");
   auto options = std::make_shared<LogOptions>();
-  app->add_option("id", options->ref, "The action")->required()->type_name("ID");
+  app->add_option("ref", options->ref, kLocalRef)->required()->type_name("REF");
   app->add_flag("-f,--follow", options->follow, "Go on as more is printed, until the action ends");
   app->add_option("--offset", options->offset, "Start at this byte")->type_name("N");
-  on_agent(app, context, flags, [&context, options](ApiClient& client) {
+  on_agent(app, context, flags, [&context, options](ApiClient& client) -> Outcome<ExitCode> {
+    MUSTER_TRY_ASSIGN(options->ref, resolve_local(client, options->ref));
     return print_logs(context, client, *options);
   });
 }
@@ -59,26 +66,35 @@ void add_local_actions(CLI::App& agent, Context& context,
   add_schedule(*actions, context, flags);
 
   CLI::App* list = add_command(*actions, "list", "List its queue and what has ended",
-                               "  muster agent actions list\n");
+                               "  muster agent actions list --state queue\n");
+  auto listed = std::make_shared<AgentListOptions>();
+  list->add_option("--state", listed->state, "Only what waits or runs, or only what has ended")
+      ->type_name("all|queue|finished")
+      ->check(CLI::IsMember({"all", "queue", "finished"}).description(""));
+  list->add_option("--limit", listed->limit, "At most this many (default: all)")->type_name("N");
   on_agent(list, context, flags,
-           [&context](ApiClient& client) { return agent_list(context, client); });
+           [&context, listed](ApiClient& client) { return agent_list(context, client, *listed); });
 
   CLI::App* show = add_command(*actions, "show", "Show one of its actions",
-                               "  muster agent actions show 3f2a41bc-...\n");
+                               "  muster agent actions show 3f2a\n");
   auto shown = std::make_shared<std::string>();
-  show->add_option("id", *shown, "The action")->required()->type_name("ID");
-  on_agent(show, context, flags,
-           [&context, shown](ApiClient& client) { return show_action(context, client, *shown); });
+  show->add_option("ref", *shown, kLocalRef)->required()->type_name("REF");
+  on_agent(show, context, flags, [&context, shown](ApiClient& client) -> Outcome<ExitCode> {
+    MUSTER_TRY_ASSIGN(const std::string id, resolve_local(client, *shown));
+    return show_action(context, client, id);
+  });
 
   CLI::App* cancel = add_command(*actions, "cancel", "Cancel one of its actions",
-                                 "  muster agent actions cancel 3f2a41bc-... --reason stuck\n");
+                                 "  muster agent actions cancel 3f2a --reason stuck\n");
   auto cancelled = std::make_shared<std::string>();
   auto reason = std::make_shared<std::string>();
-  cancel->add_option("id", *cancelled, "The action")->required()->type_name("ID");
+  cancel->add_option("ref", *cancelled, kLocalRef)->required()->type_name("REF");
   cancel->add_option("--reason", *reason, "Why; kept in the record")->type_name("TEXT");
-  on_agent(cancel, context, flags, [&context, cancelled, reason](ApiClient& client) {
-    return agent_cancel(context, client, *cancelled, *reason);
-  });
+  on_agent(cancel, context, flags,
+           [&context, cancelled, reason](ApiClient& client) -> Outcome<ExitCode> {
+             MUSTER_TRY_ASSIGN(const std::string id, resolve_local(client, *cancelled));
+             return agent_cancel(context, client, id, *reason);
+           });
   add_local_logs(*actions, context, flags);
 }
 

@@ -89,6 +89,13 @@ void add_system_commands(CLI::App& root, Context& context) {
   CLI::App* kinds = add_command(root, "kinds", "List the kinds of action", "  muster kinds\n");
   on_controller(kinds, context,
                 [&context](ApiClient& client) { return list_kinds(context, client); });
+  CLI::App* quarantine =
+      add_command(root, "quarantine", "Look at records that cannot be read and were set aside",
+                  "  muster quarantine list\n");
+  quarantine->require_subcommand(1);
+  CLI::App* entries = add_command(*quarantine, "list", "List them", "  muster quarantine list\n");
+  on_controller(entries, context,
+                [&context](ApiClient& client) { return list_quarantine(context, client); });
   add_backup(root, context);
   add_restore(root, context);
   CLI::App* version = add_command(root, "version",

@@ -58,17 +58,22 @@ void add_server_limits(CLI::App& app, ServerFlags& flags) {
 
 void add_server(CLI::App& root, Context& context) {
   CLI::App* app = add_command(root, "server", "Run the controller",
-                              "  muster server\n"
+                              "  muster server --socket-group operators\n"
                               "  muster server --data-dir /srv/muster --retention-age 90d\n");
   auto flags = std::make_shared<ServerFlags>();
   controller::ServerOptions& options = flags->options;
   app->add_option("--data-dir", options.data_dir, "Where the store lives (default /var/lib/muster)")
       ->type_name("DIR");
-  app->add_option("--socket", options.socket,
-                  "Unix socket of the API (default DATA_DIR/muster.sock)")
+  app->add_option(
+         "--socket", options.socket,
+         "Unix socket of the API (default /run/muster/muster.sock; with another --data-dir "
+         "DATA_DIR/muster.sock)")
       ->type_name("PATH");
   app->add_option("--socket-mode", flags->socket_mode, "Its permissions (default 0660)")
       ->type_name("OCTAL");
+  app->add_option("--socket-group", options.socket_group,
+                  "The group that owns it and so may use it (default: that of the process)")
+      ->type_name("GROUP");
   app->add_option("--listen", options.listen,
                   "TCP address of the API; empty for none (default 127.0.0.1:8440)")
       ->type_name("ADDR");

@@ -80,7 +80,7 @@ void add_submit_command(CLI::App& actions, Context& context) {
     return submit(context, client, *options);
   });
   take_trailing(app, context);
-  app->footer("\nA command after -- becomes the argv of an exec.");
+  app->footer("\nA command after -- becomes the argv of an exec.\n" + app->get_footer());
 }
 
 }  // namespace muster::cli

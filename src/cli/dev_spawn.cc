@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "cli/dev_supervisor.h"
@@ -89,6 +91,23 @@ Result<pid_t> spawn_self(const std::vector<std::string>& arguments, const std::s
                 arguments.front(), log_file, strerror(error));
   }
   return pid;
+}
+
+std::string command_name(std::string_view path_variable) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "muster";
+  std::string_view rest = path_variable;
+  while (!rest.empty()) {
+    const std::string_view directory = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), directory.size() + 1));
+    if (directory.empty()) continue;
+    const std::filesystem::path candidate = std::filesystem::path(directory) / "muster";
+    // The first one that can be started is the one that a shell takes.
+    if (access(candidate.c_str(), X_OK) != 0) continue;
+    return std::filesystem::equivalent(candidate, self, error) ? "muster" : self.string();
+  }
+  return self.string();
 }
 
 Result<void> end_with_parent(pid_t parent) {

@@ -18,6 +18,9 @@ namespace muster::cli {
 // group of its own (so that Ctrl-C reaches only the supervisor), signals as in a fresh process.
 Result<pid_t> spawn_self(const std::vector<std::string>& arguments, const std::string& log_file);
 
+// How a person calls this program: "muster" where that is what the PATH has, else its whole path.
+std::string command_name(std::string_view path_variable);
+
 // Makes the calling process end (SIGTERM) when its parent dies, and at once if `parent` already is
 // not its parent any more.
 Result<void> end_with_parent(pid_t parent);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/backoff.h"
 #include "cli/api_client.h"
@@ -29,6 +30,7 @@ constexpr std::uint32_t kQuickDeathsMax = 5;  // before the fleet was ever ready
 constexpr Duration kStopDeadline = Duration::seconds(10);
 constexpr Duration kReadyPoll = Duration::millis(150);
 constexpr Duration kIdle = Duration::seconds(60);
+constexpr Duration kCancelDeadline = Duration::seconds(10);
 constexpr std::uint32_t kAgentsMax = 200;
 
 class Supervisor {
@@ -43,6 +45,7 @@ class Supervisor {
   Outcome<ExitCode> run() {
     const SignalWaiter signals;
     Outcome<ExitCode> result = loop(signals);
+    if (ready_) cancel_running(signals);
     stop_all(signals);
     write_pids();
     return result;
@@ -125,10 +128,40 @@ class Supervisor {
     context_.console.out(
         fmt::format("ready: controller and {} agent{}\n", online, online == 1 ? "" : "s"));
     context_.console.say(
-        fmt::format("\n  export MUSTER_ADDR=unix:{0}/muster.sock\n  muster nodes list\n"
-                    "  muster actions submit exec --target {1} -- /bin/echo hello\n\n"
+        fmt::format("\n  export MUSTER_ADDR=unix:{0}/muster.sock\n  {2} nodes list\n"
+                    "  {2} actions submit exec --target {1} -- /bin/echo hello\n\n"
                     "logs: {0}/logs   process ids: {0}/pids   Ctrl-C stops everything\n",
-                    directory_, children_.size() > 1 ? children_[1].name : "AGENT"));
+                    directory_, children_.size() > 1 ? children_[1].name : "AGENT",
+                    command_name(context_.environment.env("PATH").value_or(""))));
+  }
+
+  // An agent that stops leaves its processes alone, as it should on a real host; here they would
+  // outlive the play.
+  void cancel_running(const SignalWaiter& signals) {
+    const Timestamp deadline = context_.environment.now() + kCancelDeadline;
+    std::set<std::string> asked;
+    while (true) {
+      const Outcome<Json> answer = client_->get(
+          "/v1/actions", {{"status", "RUNNING"}, {"status", "SUSPENDED"}, {"limit", "500"}},
+          Duration::seconds(1));
+      const Json& running = answer ? json_at(*answer, "actions") : Json();
+      if (running.empty()) return;
+      if (asked.empty()) context_.console.say("cancelling what runs\n");
+      for (const Json& action : running) {
+        const std::string id = json_text(action, "id");
+        if (!asked.insert(id).second) continue;
+        (void)client_->post(action_path(id, "/signals"),
+                            {{"signal", "CANCEL"}, {"reason", "muster dev is stopping"}});
+      }
+      const int signal = signals.wait(kReadyPoll);
+      const bool hurried = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+      if (hurried || context_.environment.now() > deadline) {
+        context_.console.warn(
+            fmt::format("{} action(s) still run; the next muster dev here goes on with them\n",
+                        running.size()));
+        return;
+      }
+    }
   }
 
   void stop_all(const SignalWaiter& signals) {
@@ -186,7 +219,11 @@ Result<void> make_directories(const std::string& directory, const DevOptions& op
     wanted.push_back(fmt::format("{}/agents/{}{}", directory, options.agent_prefix, i));
   }
   for (const std::string& path : wanted) {
-    std::filesystem::create_directories(path, error);
+    const bool fresh = std::filesystem::create_directories(path, error);
+    // Journals and output are nobody else's business.
+    if (fresh) {
+      std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+    }
     if (error) {
       return fail(ErrorCode::IoError, "cannot create '{}': {}", path, error.message());
     }

@@ -1,6 +1,8 @@
 #include "cli/events.h"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "base/backoff.h"
 #include "cli/fields.h"
@@ -84,42 +86,72 @@ Outcome<std::string> resolve_subject(ApiClient& client, const std::string& subje
   return fail(Failure(answer.error()));
 }
 
-Outcome<std::uint64_t> start_of(ApiClient& client, const EventOptions& options) {
-  if (options.after) return *options.after;
+// The latest events that match, oldest first, and the number of the newest of the whole log.
+struct Latest {
+  std::deque<Json> events;
+  std::int64_t last = 0;
+  std::int64_t next_after = 0;
+};
+
+Outcome<Latest> latest_events(ApiClient& client, const EventOptions& options) {
   MUSTER_TRY_ASSIGN(const Json status, client.get("/v1/status"));
-  const std::int64_t last = json_int(status, "last_event");
-  const std::int64_t kept = json_int(json_at(status, "store"), "events");
-  return static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, last - std::min<std::int64_t>(options.last, kept)));
+  Latest latest;
+  latest.last = json_int(status, "last_event");
+  latest.next_after = latest.last;
+  Json before = latest.last + 1;
+  while (before.is_number() && latest.events.size() < options.last) {
+    Query query = filters_of(options);
+    query.emplace_back("before", std::to_string(before.get<std::int64_t>()));
+    query.emplace_back(
+        "limit", std::to_string(std::min<std::size_t>(options.last - latest.events.size(), kPage)));
+    MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/events", query));
+    const Json& events = json_at(answer, "events");
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      latest.events.push_front(*event);
+    }
+    before = json_at(answer, "next_before");
+  }
+  return latest;
 }
 
-Outcome<ExitCode> print_page(Context& context, ApiClient& client, const EventOptions& options,
-                             std::uint64_t after) {
-  EventPrinter printer(context);
-  Query query = filters_of(options);
-  query.emplace_back("after", std::to_string(after));
-  query.emplace_back("limit", std::to_string(kPage));
-  MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/events", query));
-  const Json& events = json_at(answer, "events");
+// Pages that a filter left short are put together.
+Outcome<Latest> events_after(ApiClient& client, const EventOptions& options, std::uint64_t after) {
+  Latest found;
+  while (found.events.size() < kPage) {
+    Query query = filters_of(options);
+    query.emplace_back("after", std::to_string(after));
+    query.emplace_back("limit", std::to_string(kPage - found.events.size()));
+    MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/events", query));
+    for (const Json& event : json_at(answer, "events")) found.events.push_back(event);
+    found.last = json_int(answer, "last");
+    found.next_after = json_int(answer, "next_after");
+    const auto next = static_cast<std::uint64_t>(found.next_after);
+    if (next <= after || std::cmp_greater_equal(next, found.last)) break;
+    after = next;
+  }
+  return found;
+}
+
+Outcome<ExitCode> print_page(Context& context, const Latest& found) {
   if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
-    print_document(context, answer);
+    Json events = Json::array();
+    for (const Json& event : found.events) events.push_back(event);
+    print_document(
+        context,
+        {{"events", std::move(events)}, {"next_after", found.next_after}, {"last", found.last}});
     return ExitCode::Ok;
   }
-  for (const Json& event : events) {
+  EventPrinter printer(context);
+  for (const Json& event : found.events) {
     if (!printer.print(event)) return ExitCode::Ok;
   }
-  if (events.empty()) context.console.say("no events\n");
-  if (events.size() == kPage) {
-    context.console.say(
-        fmt::format("Next page: muster events --after {}\n", json_int(events.back(), "seq")));
-  }
+  if (found.events.empty()) context.console.say("no events\n");
   return ExitCode::Ok;
 }
 
 Outcome<ExitCode> follow_events(Context& context, ApiClient& client, const EventOptions& options,
-                                std::uint64_t after) {
+                                EventPrinter& printer, std::uint64_t after) {
   catch_interrupts();
-  EventPrinter printer(context);
   std::uint32_t failures = 0;
   while (true) {
     SseParser parser;
@@ -162,9 +194,23 @@ Outcome<ExitCode> follow_events(Context& context, ApiClient& client, const Event
 Outcome<ExitCode> print_events(Context& context, ApiClient& client, const EventOptions& given) {
   EventOptions options = given;
   MUSTER_TRY_ASSIGN(options.subject, resolve_subject(client, given.subject));
-  MUSTER_TRY_ASSIGN(const std::uint64_t after, start_of(client, options));
-  return options.follow ? follow_events(context, client, options, after)
-                        : print_page(context, client, options, after);
+  EventPrinter printer(context);
+  if (options.after) {
+    if (options.follow) return follow_events(context, client, options, printer, *options.after);
+    MUSTER_TRY_ASSIGN(const Latest found, events_after(client, options, *options.after));
+    MUSTER_TRY_ASSIGN(const ExitCode exit, print_page(context, found));
+    if (found.events.size() == kPage && context.options.is_table()) {
+      context.console.say(fmt::format("Next page: muster events --after {}\n",
+                                      json_int(found.events.back(), "seq")));
+    }
+    return exit;
+  }
+  MUSTER_TRY_ASSIGN(const Latest latest, latest_events(client, options));
+  if (!options.follow) return print_page(context, latest);
+  for (const Json& event : latest.events) {
+    if (!printer.print(event)) return ExitCode::Ok;
+  }
+  return follow_events(context, client, options, printer, static_cast<std::uint64_t>(latest.last));
 }
 
 }  // namespace muster::cli

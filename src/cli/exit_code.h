@@ -19,7 +19,7 @@ enum class ExitCode : int {
   Usage = 64,
   Unreachable = 69,  // no answer from the controller
   Forbidden = 77,
-  Interrupted = 130,  // a second Ctrl-C
+  Interrupted = 130,  // Ctrl-C; what was submitted goes on
 };
 
 // Closed accounting: every awaited action is counted once, so the parts sum up to what was asked.

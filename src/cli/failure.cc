@@ -49,8 +49,8 @@ constexpr std::array<Hint, 15> kHints = {{
     {"self_approval", "somebody other than the requester has to approve"},
     {"duplicate_approval", "an approval of somebody else is needed"},
     {"forbidden", "talk to the controller over its unix socket, where your user is known"},
-    {"overloaded", "nothing was accepted; try again in a moment"},
-    {"store_unavailable", "nothing was accepted; `muster status` tells what the store reports"},
+    {"overloaded", "nothing was changed; try again in a moment"},
+    {"store_unavailable", "`muster status` tells what the store reports"},
     {"compacted", "those events are no longer kept; `muster events` shows the latest"},
 }};
 
@@ -115,7 +115,10 @@ std::string render(const Failure& failure) {
     text += fmt::format("  at {}\n", printable(failure.fields[0].pointer));
   }
   for (const FieldProblem& field : failure.fields) {
-    if (told) break;
+    // A line without a place adds nothing to a detail that has it.
+    const bool repeats = field.pointer.empty() && !field.detail.empty() &&
+                         failure.detail.find(field.detail) != std::string::npos;
+    if (told || repeats) continue;
     text += fmt::format("  {}: {}", field.pointer.empty() ? "(body)" : printable(field.pointer),
                         printable(field.detail));
     if (!field.code.empty()) text += fmt::format(" ({})", printable(field.code));

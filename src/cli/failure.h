@@ -34,6 +34,7 @@ struct Failure {
   std::vector<FieldProblem> fields;
   std::string hint;
   std::string request_id;
+  bool sent = true;  // false: the other side has seen nothing of the request
 };
 
 template <typename T>

@@ -41,6 +41,17 @@ TEST(Problem, IsNotSaidTwice) {
             "error: wrong (invalid_value)\n  /action/timeout: is negative (invalid_value)\n");
 }
 
+TEST(Problem, DoesNotRepeatWhatTheDetailLists) {
+  const Failure failure = failure_of_answer(
+      409, dump_json({{"code", "ambiguous"},
+                      {"detail", "'ok' matches 2 actions, use an id: 1 DONE; 2 DONE"},
+                      {"errors", Json::array({{{"pointer", ""}, {"detail", "1 DONE"}},
+                                              {{"pointer", ""}, {"detail", "2 DONE"}}})}}));
+  EXPECT_EQ(render(failure),
+            "error: 'ok' matches 2 actions, use an id: 1 DONE; 2 DONE (ambiguous)\n"
+            "hint: use more digits of the id, or the whole id\n");
+}
+
 TEST(Problem, HasAHintWhereOneExists) {
   const Failure failure =
       failure_of_answer(409, R"({"code":"action_final","detail":"action x has ended"})");

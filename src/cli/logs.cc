@@ -31,7 +31,9 @@ Query query_of(const LogOptions& options, std::uint64_t offset) {
 void tell_gaps(Context& context, const http::ClientResponse& response) {
   const std::string truncated = response.header("x-muster-log-truncated");
   if (!truncated.empty() && truncated != "false" && truncated != "0") {
-    context.console.say("the output is not complete: it went beyond the limit that is kept\n");
+    context.console.say(
+        "the output is not complete: what went beyond its limit, or found no room on the agent's "
+        "disk, was not kept\n");
   }
 }
 

@@ -94,7 +94,7 @@ TEST(SubmitFlags, RefuseSlipsAsUsage) {
   using Argv = std::optional<std::vector<std::string>>;
   EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.timeout = "soon"; }), ExitCode::Usage);
   EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.start_time = "tomorrow"; }), ExitCode::Usage);
-  EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.backoff = "1s"; }), ExitCode::Usage);
+  EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.backoff = "soon"; }), ExitCode::Usage);
   EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.inputs_json = "[1]"; }), ExitCode::Usage);
   EXPECT_EQ(exit_of([](SubmitOptions& o, Argv&) { o.inputs_json = "{"; }), ExitCode::Usage);
   EXPECT_EQ(exit_of([](SubmitOptions&, Argv& argv) { argv.emplace(); }), ExitCode::Usage);

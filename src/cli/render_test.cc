@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Compares with a file; MUSTER_REWRITE=1 rewrites it, to be reviewed as a diff.
 void expect_golden(const std::string& name, const std::string& actual) {
@@ -113,6 +114,27 @@ TEST(FormatElapsed, IsFineBelowTenSeconds) {
   EXPECT_EQ(format_elapsed(Duration::seconds(9)), "9.0s");
   EXPECT_EQ(format_elapsed(Duration::seconds(61)), "1m1s");
   EXPECT_EQ(format_elapsed(Duration::micros(-5)), "0.0s");
+}
+
+TEST(Table, LeavesColumnsOutWhereCuttingIsNotEnough) {
+  const Table table = action_table(sample_actions(), TestContext().now, false, true);
+  for (std::size_t width = 40; width <= 100; width += 5) {
+    for (const std::string& line : lines_of(table.render({.width = width, .utf8 = true}))) {
+      EXPECT_LE(display_width(line), width) << line;
+    }
+  }
+  const std::string narrow = lines_of(table.render({.width = 50, .utf8 = true})).front();
+  EXPECT_THAT(narrow, HasSubstr("NAME"));
+  EXPECT_THAT(narrow, HasSubstr("STATUS"));
+  EXPECT_THAT(narrow, Not(HasSubstr("REASON")));
+}
+
+TEST(Table, LeavesOutAColumnThatIsEmpty) {
+  Table table({{.title = "A"}, {.title = "B", .if_any = true}});
+  table.add_row({{"x"}, {""}});
+  EXPECT_EQ(table.render({}), "A\nx\n");
+  table.add_row({{"y"}, {"z"}});
+  EXPECT_EQ(table.render({}), "A  B\nx\ny  z\n");
 }
 
 TEST(Table, PadsAllColumnsButTheLast) {

@@ -54,13 +54,13 @@ Outcome<Json> inputs_of(const SubmitOptions& options,
 }
 
 Outcome<void> put_retry(Json& action, const SubmitOptions& options) {
-  if (!options.retries) {
-    if (options.backoff.empty() && options.max_backoff.empty()) return {};
-    return usage("--backoff and --max-backoff need --retries");
+  if (!options.retries && options.backoff.empty() && options.max_backoff.empty()) {
+    return {};
   }
   Json retry = Json::object();
   // The API counts executions in all; people count how often it is done again.
-  retry["attempts"] = static_cast<std::uint64_t>(*options.retries) + 1;
+  // Without it the back-off still counts: for what asks to be run again.
+  if (options.retries) retry["attempts"] = static_cast<std::uint64_t>(*options.retries) + 1;
   MUSTER_TRY(put_duration(retry, "backoff", options.backoff, "--backoff"));
   MUSTER_TRY(put_duration(retry, "max_backoff", options.max_backoff, "--max-backoff"));
   action["retry"] = std::move(retry);

@@ -71,7 +71,9 @@ Outcome<ExitCode> show_status(Context& context, ApiClient& client) {
        {"queue", fmt::format("{} inputs, {} steps not yet durable", number(status, "inbox"),
                              number(status, "uncommitted"))},
        {"quarantined",
-        quarantined > 0 ? fmt::format("{} records that cannot be read", quarantined) : ""}}));
+        quarantined > 0
+            ? fmt::format("{} records that cannot be read (muster quarantine list)", quarantined)
+            : ""}}));
   return ExitCode::Ok;
 }
 
@@ -97,6 +99,39 @@ Outcome<ExitCode> list_kinds(Context& context, ApiClient& client) {
                     : engine        ? "controller"
                                     : "agent"},
                    {json_text(kind, "summary")}});
+  }
+  if (context.options.format != Format::Name) {
+    context.console.out(table.render(table_options(context)));
+  }
+  return ExitCode::Ok;
+}
+
+Outcome<ExitCode> list_quarantine(Context& context, ApiClient& client) {
+  MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/quarantine"));
+  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+    print_document(context, answer);
+    return ExitCode::Ok;
+  }
+  const Json& entries = json_at(answer, "entries");
+  if (entries.empty()) {
+    context.console.say("nothing was set aside\n");
+    return ExitCode::Ok;
+  }
+  Table table({{.title = "RECORD"},
+               {.title = "KEY"},
+               {.title = "BYTES", .spare = 2},
+               {.title = "AGE", .spare = 1},
+               {.title = "PROBLEM", .shrinks = true, .width_min = 10, .spare = 3}});
+  for (const Json& entry : entries) {
+    if (context.options.format == Format::Name) {
+      context.console.out(json_text(entry, "key") + "\n");
+      continue;
+    }
+    table.add_row({{json_text(entry, "space")},
+                   {json_text(entry, "key")},
+                   {json_cell(json_at(entry, "bytes"))},
+                   {json_age(entry, "at", context.environment.now())},
+                   {json_text(entry, "problem"), Style::Dim}});
   }
   if (context.options.format != Format::Name) {
     context.console.out(table.render(table_options(context)));

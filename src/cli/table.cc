@@ -11,9 +11,31 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
+std::size_t total_of(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+}
+
+// Leaves out columns until the rest can be cut to the limit.
+void drop_columns(std::vector<std::size_t>& shown, std::vector<std::size_t>& widths,
+                  const std::vector<Column>& columns, std::size_t limit) {
+  while (true) {
+    std::vector<std::size_t> least;
+    std::size_t victim = shown.size();
+    for (std::size_t p = 0; p < shown.size(); ++p) {
+      const Column& column = columns[shown[p]];
+      least.push_back(column.shrinks ? std::min(widths[p], column.width_min) : widths[p]);
+      if (column.spare == 0) continue;
+      if (victim == shown.size() || column.spare > columns[shown[victim]].spare) victim = p;
+    }
+    if (total_of(least) <= limit || victim == shown.size() || shown.size() == 1) return;
+    shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(victim));
+    widths.erase(widths.begin() + static_cast<std::ptrdiff_t>(victim));
+  }
+}
+
 void shrink(std::vector<std::size_t>& widths, const std::vector<const Column*>& columns,
             std::size_t limit) {
-  std::size_t total = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  std::size_t total = total_of(widths);
   while (total > limit) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -37,11 +59,12 @@ void Table::add_row(std::vector<Cell> cells) {
 
 std::string Table::render(const TableOptions& options) const {
   std::vector<std::size_t> shown;
-  std::vector<const Column*> columns;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].wide_only && !options.wide) continue;
+    const bool empty = std::all_of(rows_.begin(), rows_.end(),
+                                   [&](const auto& row) { return row[i].text.empty(); });
+    if (columns_[i].if_any && empty) continue;
     shown.push_back(i);
-    columns.push_back(&columns_[i]);
   }
   if (shown.empty()) return {};
   std::vector<std::size_t> widths;
@@ -50,7 +73,12 @@ std::string Table::render(const TableOptions& options) const {
     for (const auto& row : rows_) width = std::max(width, display_width(row[i].text));
     widths.push_back(width);
   }
-  if (!options.wide && options.width > 0) shrink(widths, columns, options.width);
+  if (!options.wide && options.width > 0) {
+    drop_columns(shown, widths, columns_, options.width);
+    std::vector<const Column*> columns;
+    for (const std::size_t i : shown) columns.push_back(&columns_[i]);
+    shrink(widths, columns, options.width);
+  }
 
   std::string text;
   const auto append_cell = [&](std::size_t position, const Cell& cell) {

@@ -13,6 +13,9 @@ struct Column {
   bool shrinks = false;    // may be cut to fit the terminal
   bool wide_only = false;  // left out unless wide
   std::size_t width_min = 4;
+  bool if_any = false;  // left out where all its cells are empty
+  // Where cutting is not enough, columns are left out, the highest first; 0: never.
+  int spare = 0;
 };
 
 struct Cell {

@@ -73,10 +73,17 @@ void explain_failures(Context& context, ApiClient& client, const WatchSet& set) 
   }
 }
 
-// The last full answer of every action; the events only told the status.
-void refresh_documents(ApiClient& client, WatchSet& set) {
+// The last answer of every action, whole where documents are printed; the events only told the
+// status.
+void refresh_documents(const Context& context, ApiClient& client, WatchSet& set) {
   std::vector<std::string> ids;
   for (const WatchedAction& action : set.actions()) ids.push_back(action.id);
+  if (context.options.is_table()) {
+    Outcome<std::vector<std::string>> missing =
+        refresh_rows(client, set, ids, [](const WatchedAction*) {});
+    if (missing) ids = std::move(*missing);
+  }
+  if (context.options.format == Format::Name) return;
   for (const std::string& id : ids) {
     const Outcome<Json> answer = client.get(action_path(id));
     if (answer) set.apply_snapshot(json_at(*answer, "action"));
@@ -150,7 +157,8 @@ Outcome<ExitCode> wait_and_report(Context& context, ApiClient& client, WatchSet&
           fmt::format("detached; {} going. {}\n",
                       unfinished.size() == 1 ? "the action keeps" : "the actions keep",
                       "To wait again: " + wait_command_for(unfinished)));
-      return ExitCode::Ok;
+      // Nothing has succeeded yet, so what follows with && must not go on.
+      return context.environment.interrupted() ? ExitCode::Interrupted : ExitCode::WaitTimeout;
     case WaitEnd::Timeout:
       context.console.warn(fmt::format("timed out after {}; to wait again: {}\n",
                                        format_duration(options.timeout.value_or(Duration{})),
@@ -164,7 +172,7 @@ Outcome<ExitCode> wait_and_report(Context& context, ApiClient& client, WatchSet&
       exit = exit_code_of(set.tally());
       break;
   }
-  refresh_documents(client, set);
+  refresh_documents(context, client, set);
   print_results(context, set, exit);
   if (context.options.is_table()) {
     explain_failures(context, client, set);

@@ -1,6 +1,7 @@
 #include "cli/waiter.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/backoff.h"
@@ -19,6 +20,30 @@ bool is_transient(const Failure& failure) {
 }
 
 }  // namespace
+
+Outcome<std::vector<std::string>> refresh_rows(
+    ApiClient& client, WatchSet& set, const std::vector<std::string>& ids,
+    const std::function<void(const WatchedAction*)>& changed) {
+  constexpr std::size_t kFew = 8;     // a request each: their whole answers are wanted
+  constexpr std::size_t kPage = 500;  // what the controller takes
+  if (ids.size() <= kFew) return ids;
+  std::vector<std::string> missing;
+  for (std::size_t first = 0; first < ids.size(); first += kPage) {
+    const std::size_t last = std::min(first + kPage, ids.size());
+    std::string list;
+    for (std::size_t i = first; i < last; ++i) list += (list.empty() ? "" : ",") + ids[i];
+    MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", {{"ids", list}}));
+    std::set<std::string> found;
+    for (const Json& row : json_at(answer, "actions")) {
+      found.insert(json_text(row, "id"));
+      changed(set.apply_snapshot(row));
+    }
+    for (std::size_t i = first; i < last; ++i) {
+      if (!found.contains(ids[i])) missing.push_back(ids[i]);
+    }
+  }
+  return missing;
+}
 
 Waiter::Waiter(Context& context, ApiClient& client, WatchSet& set, Progress& progress,
                const WaitOptions& options)
@@ -96,17 +121,20 @@ Outcome<std::int64_t> Waiter::take_snapshot() {
   MUSTER_TRY_ASSIGN(const Json status, client_.get("/v1/status"));
   const std::int64_t last = json_int(status, "last_event");
   if (std::exchange(failures_, 0) > 0) progress_.note("connected again");
-  for (const std::string& id : set_.unfinished_ids()) {
+  const auto show = [this](const WatchedAction* changed) {
+    if (changed != nullptr) progress_.changed(*changed, nullptr, context_.environment.now());
+  };
+  MUSTER_TRY_ASSIGN(const std::vector<std::string> missing,
+                    refresh_rows(client_, set_, set_.unfinished_ids(), show));
+  for (const std::string& id : missing) {
     Outcome<Json> answer = client_.get(action_path(id));
-    const WatchedAction* changed = nullptr;
     if (answer) {
-      changed = set_.apply_snapshot(json_at(*answer, "action"));
+      show(set_.apply_snapshot(json_at(*answer, "action")));
     } else if (answer.error().http_status == 404) {
-      changed = set_.mark_unknown(id);
+      show(set_.mark_unknown(id));
     } else {
       return fail(std::move(answer.error()));
     }
-    if (changed != nullptr) progress_.changed(*changed, nullptr, context_.environment.now());
     if (context_.environment.interrupted()) break;
   }
   unreachable_since_ = {};

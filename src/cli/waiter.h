@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/api_client.h"
 #include "cli/context.h"
@@ -23,6 +25,13 @@ struct WaitOptions {
 };
 
 enum class WaitEnd : std::uint8_t { Done, Timeout, Detached, NeedsApproval };
+
+// Brings many actions of a set up to date with few requests, from the rows of the list. Answers
+// with the ids that are still to be asked for one by one: all where they are few, else those that
+// the list did not have. `changed` gets what apply_snapshot() answered.
+Outcome<std::vector<std::string>> refresh_rows(
+    ApiClient& client, WatchSet& set, const std::vector<std::string>& ids,
+    const std::function<void(const WatchedAction*)>& changed);
 
 class Waiter {
  public:

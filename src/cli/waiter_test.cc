@@ -132,6 +132,30 @@ TEST(Wait, TimesOutAndSaysHowToGoOn) {
   EXPECT_THAT(test.err, HasSubstr(std::string("muster actions wait ") + kId));
 }
 
+TEST(Wait, AsksForManyActionsAtOnce) {
+  TestContext test;
+  FakeController controller;
+  ApiClient client = controller.client();
+  WatchSet set;
+  Json rows = Json::array();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 600; ++i) {
+    ids.push_back(fmt::format("00000000-0000-4000-8000-{:012}", i));
+    set.apply_snapshot(action("RUNNING", 1, ids.back()));
+    if (i != 7) rows.push_back(action("SUCCEEDED", 2, ids.back()));
+  }
+  controller.then_json(200, {{"actions", Json::array()}});
+  controller.then_json(200, {{"actions", rows}});
+  std::size_t changed = 0;
+  const auto missing = refresh_rows(
+      client, set, ids, [&](const WatchedAction* each) { changed += each != nullptr ? 1U : 0U; });
+  ASSERT_TRUE(missing.has_value());
+  EXPECT_EQ(controller.requests().size(), 2U);
+  EXPECT_THAT(controller.requests()[1].url, HasSubstr("/v1/actions?ids=" + ids[500] + "%2C"));
+  EXPECT_EQ(changed, 599U);
+  EXPECT_EQ(missing->size(), 500U);  // the first page had none of them
+}
+
 TEST(Wait, DetachesAtTheFirstInterrupt) {
   TestContext test;
   FakeController controller;
@@ -145,7 +169,7 @@ TEST(Wait, DetachesAtTheFirstInterrupt) {
   });
   const Outcome<ExitCode> outcome = wait_for(test, controller, {kId});
   ASSERT_TRUE(outcome.has_value());
-  EXPECT_EQ(*outcome, ExitCode::Ok);
+  EXPECT_EQ(*outcome, ExitCode::Interrupted);
   EXPECT_THAT(test.err, HasSubstr("the action keeps going"));
 }
 
@@ -277,6 +301,37 @@ TEST(Submit, GivesUpOnAControllerThatStaysAway) {
   ASSERT_FALSE(outcome.has_value());
   EXPECT_EQ(outcome.error().exit, ExitCode::Unreachable);
   EXPECT_TRUE(controller.done());
+}
+
+TEST(Submit, TellsTheKeyToRepeatWithWhenTheOutcomeIsOpen) {
+  TestContext test;
+  FakeController controller;
+  controller.then_json(503, {{"code", "store_unavailable"},
+                             {"detail",
+                              "the store refuses writes: disk full; the outcome of this "
+                              "request is not known yet"}});
+  ApiClient client = controller.client();
+  const Outcome<ExitCode> outcome = submit(test.context, client, noop());
+  ASSERT_FALSE(outcome.has_value());
+  const std::string key = header_of(controller.requests()[0], "Idempotency-Key");
+  EXPECT_THAT(
+      render(outcome.error()),
+      HasSubstr("may have been accepted all the same; repeat it with --idempotency-key " + key));
+  EXPECT_THAT(render(outcome.error()), Not(HasSubstr("nothing was accepted")));
+}
+
+TEST(Submit, TellsNoKeyWhenNobodySawTheRequest) {
+  TestContext test;
+  FakeController controller;
+  for (int i = 0; i < 5; ++i) {
+    controller.then([](const http::ClientRequest&) -> Result<http::ClientResponse> {
+      return fail(ErrorCode::Unavailable, "cannot connect to unix socket /x: Connection refused");
+    });
+  }
+  ApiClient client = controller.client();
+  const Outcome<ExitCode> outcome = submit(test.context, client, noop());
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_THAT(render(outcome.error()), Not(HasSubstr("--idempotency-key")));
 }
 
 TEST(Submit, DoesNotRepeatARefusal) {

@@ -180,4 +180,30 @@ Result<store::ActionQuery> decode_action_query(std::string_view raw) {
   return result;
 }
 
+Result<std::optional<std::vector<Uuid>>> decode_action_ids(std::string_view raw) {
+  if (!raw.starts_with("ids=")) return std::nullopt;
+  MUSTER_TRY_ASSIGN(const http::Query query, http::Query::parse(raw, {"ids"}));
+  Problems problems;
+  std::vector<Uuid> ids;
+  const std::string text = query.get("ids");
+  std::string_view rest = text;
+  while (!problems.full()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view each = rest.substr(0, comma);
+    if (const Result<Uuid> id = Uuid::parse(each)) {
+      ids.push_back(*id);
+    } else {
+      invalid(problems, "ids", fmt::format("{} is not the id of an action", in_quotes(each)));
+    }
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (ids.size() > kListLimitMax) {
+    invalid(problems, "ids",
+            fmt::format("there are {} ids, at most {} are allowed", ids.size(), kListLimitMax));
+  }
+  if (!problems.empty()) return fail(problems.to_error());
+  return ids;
+}
+
 }  // namespace muster::controller

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "base/result.h"
+#include "base/uuid.h"
 #include "http/router.h"
 #include "store/store.h"
 
@@ -13,5 +17,9 @@ inline constexpr std::size_t kListLimitMax = 500;
 // same as one JSON map), limit, marker, sort. All that is wrong is reported at once; whether the
 // marker exists is not looked at.
 Result<store::ActionQuery> decode_action_query(std::string_view raw);
+
+// The ids of a list that asks for certain actions (ids=ID,ID,...); nothing where it does not ask
+// so. Such a query has no other parameter.
+Result<std::optional<std::vector<Uuid>>> decode_action_ids(std::string_view raw);
 
 }  // namespace muster::controller

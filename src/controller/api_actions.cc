@@ -73,6 +73,26 @@ void answer_created(const CallPtr& call, bool single, const core::SubmitReply& r
   call->answer(202, {{"actions", std::move(list)}}, std::move(headers));
 }
 
+// Somebody other than the requester has to approve, and who requested over TCP is not known: the
+// same person could approve over the socket.
+Result<void> check_requester(const http::Identity& identity, const CreateBody& body) {
+  if (identity.authenticated) return {};
+  Error error{
+      ErrorCode::Forbidden,
+      fmt::format("'{}' over {} is not an authenticated identity, so nobody could tell that "
+                  "the approver is somebody else; use the unix socket, which proves who is "
+                  "asking, or set approval.allow_requester",
+                  identity.name, identity.how)};
+  for (std::size_t i = 0; i < body.actions.size(); ++i) {
+    const auto& approval = body.actions[i].approval;
+    if (!approval || approval->allow_requester) continue;
+    error.fields.push_back({fmt::format("/actions/{}/approval", i), ErrorCode::Forbidden,
+                            "needs a requester who is known"});
+  }
+  if (error.fields.empty()) return {};
+  return fail(with_client_pointers(std::move(error), body.single));
+}
+
 void create(const CallPtr& call) {
   const http::Request& request = call->request;
   if (const auto typed = check_json_body(request); !typed) return call->refuse(typed.error());
@@ -81,6 +101,9 @@ void create(const CallPtr& call) {
   }
   MUSTER_CALL_TRY_ASSIGN(call, auto idempotency, idempotency_of(request));
   MUSTER_CALL_TRY_ASSIGN(call, CreateBody body, decode_create(request.body));
+  if (const auto known = check_requester(request.identity, body); !known) {
+    return call->refuse(known.error());
+  }
   core::Submit submit;
   submit.who = request.identity.name;
   submit.actions = std::move(body.actions);
@@ -96,7 +119,30 @@ void create(const CallPtr& call) {
       });
 }
 
+// Those of the actions that exist, in the order in which they were asked for.
+void list_by_id(const CallPtr& call, const std::vector<Uuid>& ids) {
+  Json rows = Json::array();
+  Json warnings = Json::array();
+  for (const Uuid& id : ids) {
+    MUSTER_CALL_TRY_ASSIGN(call, const auto value,
+                           call->api.store().get(store::Space::Action, id.bytes()));
+    if (!value) continue;
+    const Result<core::ActionPtr> action = store::decode_action(*value);
+    if (action) {
+      rows.push_back(action_row_json(**action));
+    } else {
+      warnings.push_back(fmt::format("the record of action {} cannot be read: {}", id.to_string(),
+                                     action.error().message));
+    }
+  }
+  Json body = {{"actions", std::move(rows)}, {"next_marker", nullptr}};
+  if (!warnings.empty()) body["warnings"] = std::move(warnings);
+  call->answer(200, body);
+}
+
 void list(const CallPtr& call) {
+  MUSTER_CALL_TRY_ASSIGN(call, const auto ids, decode_action_ids(call->request.query));
+  if (ids) return list_by_id(call, *ids);
   MUSTER_CALL_TRY_ASSIGN(call, store::ActionQuery query, decode_action_query(call->request.query));
   store::Store& store = call->api.store();
   if (!query.marker.empty()) {

@@ -204,6 +204,23 @@ TEST_F(ActionsApiTest, PagesThroughAList) {
   EXPECT_THAT(seen, ElementsAre("n6", "n5", "n4", "n3", "n2", "n1", "n0"));
 }
 
+TEST_F(ActionsApiTest, ListsActionsById) {
+  const std::string one = rig_.create({{"action", "noop"}, {"name", "one"}, {"hold", true}});
+  const std::string two = rig_.create({{"action", "noop"}, {"name", "two"}, {"hold", true}});
+  const std::string none = "00000000-0000-4000-8000-000000000001";
+  const Answer answer = rig_.get("/v1/actions?ids=" + two + "%2C" + none + "," + one);
+  ASSERT_EQ(answer.status, 200) << answer.response.body;
+  ASSERT_EQ(answer.json.at("actions").size(), 2u);
+  EXPECT_EQ(answer.json.at("actions").at(0).at("name"), "two");
+  EXPECT_EQ(answer.json.at("actions").at(1).at("name"), "one");
+  EXPECT_EQ(rig_.get("/v1/actions?ids=one").code(), "invalid_value");
+  EXPECT_EQ(rig_.get("/v1/actions?ids=").code(), "invalid_value");
+  EXPECT_EQ(rig_.get("/v1/actions?ids=" + one + "&limit=3").status, 400);
+  std::string many = one;
+  for (int i = 0; i < 500; ++i) many += "," + one;
+  EXPECT_EQ(rig_.get("/v1/actions?ids=" + many).code(), "invalid_value");
+}
+
 TEST_F(ActionsApiTest, RefusesBadLists) {
   const auto mistakes = [&](const std::string& query) {
     return rig_.get("/v1/actions?" + query).mistakes();
@@ -298,6 +315,17 @@ TEST_F(ActionsApiTest, TakesApprovalsFromKnownPeopleOnly) {
   EXPECT_EQ(approved.json.at("action").at("approval").at("decisions").at(0).at("who"), "bob");
   EXPECT_EQ(rig_.call("POST", "/v1/actions/risky/reject").code(), "conflict");
 
+  // Who is not known could approve what they asked for themselves.
+  const http::Identity known = std::exchange(rig_.identity, {"anonymous", false, "tcp"});
+  const Answer hidden =
+      rig_.post("/v1/actions", {{"action", {{"action", "noop"}, {"approval", true}}}});
+  EXPECT_EQ(hidden.status, 403);
+  EXPECT_EQ(hidden.mistakes(), std::vector<std::string>{"/action/approval forbidden"});
+  EXPECT_EQ(rig_.post("/v1/actions",
+                      {{"action", {{"action", "noop"}, {"approval", {{"allow_requester", true}}}}}})
+                .status,
+            202);
+  rig_.identity = known;
   rig_.create({{"action", "noop"}, {"name", "worse"}, {"approval", true}});
   const Answer rejected = rig_.call("POST", "/v1/actions/worse/reject");
   EXPECT_EQ(rejected.status, 200);

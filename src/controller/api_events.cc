@@ -16,15 +16,21 @@ constexpr std::uint64_t kSeqMax = (std::uint64_t{1} << 63) - 1;
 
 struct EventsQuery {
   std::optional<std::uint64_t> after;
+  std::optional<std::uint64_t> before;
   std::size_t limit = kPageDefault;
   EventFilter filter;
 };
 
 Result<EventsQuery> decode_events_query(std::string_view raw) {
   MUSTER_TRY_ASSIGN(const auto query,
-                    http::Query::parse(raw, {"after", "limit", "type", "subject"}));
+                    http::Query::parse(raw, {"after", "before", "limit", "type", "subject"}));
   EventsQuery result;
   MUSTER_TRY_ASSIGN(result.after, query_number(query, "after", 0, kSeqMax));
+  MUSTER_TRY_ASSIGN(result.before, query_number(query, "before", 1, kSeqMax));
+  if (result.after && result.before) {
+    return fail(query_error("before", ErrorCode::InvalidValue,
+                            "before goes back from an event and after forward; give one of them"));
+  }
   MUSTER_TRY_ASSIGN(const auto limit, query_number(query, "limit", 1, kPageMax));
   result.limit = static_cast<std::size_t>(limit.value_or(kPageDefault));
   result.filter.type_prefixes = query.all("type");
@@ -93,10 +99,55 @@ void page(const CallPtr& call, const EventsQuery& query) {
   call->answer(200, {{"events", std::move(events)}, {"next_after", cursor}, {"last", last}});
 }
 
+// The latest events before one, still in the order in which they happened.
+void page_back(const CallPtr& call, const EventsQuery& query) {
+  store::Store& store = call->api.store();
+  std::uint64_t cursor = *query.before;  // of what is older nothing is known yet
+  std::uint64_t last = call->api.context.events.last_published();
+  std::size_t scanned = 0;
+  std::vector<Json> found;  // newest first
+  bool more = true;
+  while (more && found.size() < query.limit && scanned < kScanMax) {
+    const std::uint64_t from = cursor > kPageMax + 1 ? cursor - 1 - kPageMax : 0;
+    MUSTER_CALL_TRY_ASSIGN(call, const store::EventPage rows, store.events(from, kPageMax));
+    last = std::max(last, rows.last);
+    // Beyond the end of the log there is nothing to step through.
+    if (cursor > rows.last + 1) {
+      cursor = rows.last + 1;
+      more = rows.last != 0;
+      continue;
+    }
+    std::uint64_t oldest = cursor;
+    for (auto row = rows.events.rbegin(); row != rows.events.rend(); ++row) {
+      if (row->seq >= cursor) continue;
+      const core::Event event = event_of_row(*row);
+      oldest = row->seq;
+      ++scanned;
+      if (query.filter.matches(event)) found.push_back(event_json(event));
+      if (found.size() == query.limit) break;
+    }
+    more = oldest < cursor && oldest > rows.first_kept;
+    cursor = oldest;
+  }
+  Json events = Json::array();
+  for (auto event = found.rbegin(); event != found.rend(); ++event) {
+    events.push_back(std::move(*event));
+  }
+  call->answer(200, {{"events", std::move(events)},
+                     {"next_before", more ? Json(cursor) : Json(nullptr)},
+                     {"last", last}});
+}
+
 void events(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, EventsQuery query, decode_events_query(call->request.query));
   if (wants_stream(call)) {
+    if (query.before) {
+      return call->refuse(query_error("before", ErrorCode::InvalidValue,
+                                      "before is for a page; a stream goes on from after"));
+    }
     stream(call, std::move(query));
+  } else if (query.before) {
+    page_back(call, query);
   } else {
     page(call, query);
   }

@@ -55,6 +55,18 @@ void respond_with(const CallPtr& call, OutputPart part, std::string_view source)
   call->responder->respond(std::move(response));
 }
 
+// The record keeps the tail of one attempt: the last that has ended.
+bool record_has(const core::Action& action, std::uint32_t attempt) {
+  return attempt == 0 || attempt == action.attempt ||
+         (!action.is_final() && attempt + 1 == action.attempt);
+}
+
+Error no_longer_kept(const core::Action& action, std::uint32_t attempt) {
+  return Error{ErrorCode::NotFound,
+               fmt::format("the output of attempt {} is no longer kept; the newest attempt is {}",
+                           attempt, action.attempt)};
+}
+
 // Reads up to the limit from the agent, chunk by chunk.
 class LogRead : public std::enable_shared_from_this<LogRead> {
  public:
@@ -84,6 +96,9 @@ class LogRead : public std::enable_shared_from_this<LogRead> {
     if (!chunk || !chunk->known) {
       // What came before an agent went away is still right; the client asks again for the rest.
       if (!part_.data.empty()) return respond_with(call_, std::move(part_), "agent");
+      if (!record_has(*action_, query_.attempt)) {
+        return call_->refuse(chunk ? no_longer_kept(*action_, query_.attempt) : chunk.error());
+      }
       return respond_with(
           call_, recorded_output(*action_, query_.attempt, query_.offset, query_.limit), "record");
     }
@@ -204,6 +219,14 @@ void logs(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const core::ActionPtr action,
                          resolve_action(call->api.store(), call->param("ref")));
   const bool on_agent = action->spec->side == core::Side::Agent;
+  if (query.attempt > action->attempt) {
+    return call->refuse(
+        Error{ErrorCode::NotFound, fmt::format("there is no attempt {} yet; the newest is {}",
+                                               query.attempt, action->attempt)});
+  }
+  if (!on_agent && !record_has(*action, query.attempt)) {
+    return call->refuse(no_longer_kept(*action, query.attempt));
+  }
   if (query.follow) {
     http::Response head;
     head.headers = {{"Content-Type", "text/plain; charset=utf-8"},

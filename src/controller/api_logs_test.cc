@@ -90,6 +90,36 @@ TEST_F(LogsApiTest, FallsBackToTheRecord) {
   }
 }
 
+TEST_F(LogsApiTest, TellsThatAnAttemptIsNotThere) {
+  const Answer early = rig_.get("/v1/actions/job/logs?attempt=9");
+  EXPECT_EQ(early.response.status, 404);
+  EXPECT_EQ(early.json.at("detail"), "there is no attempt 9 yet; the newest is 1");
+  set_output("", false, false);
+  const std::string id = rig_.create({{"action", "exec"},
+                                      {"name", "stubborn"},
+                                      {"target", "db1"},
+                                      {"inputs", {{"argv", {"false"}}}},
+                                      {"retry", {{"attempts", 3}, {"backoff", "1ms"}}}});
+  for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
+    core::AgentReport report;
+    report.session = 5;
+    report.action.id = *Uuid::parse(id);
+    report.action.attempt = attempt;
+    report.action.status = core::Status::Failed;
+    report.action.result = core::ExecuteResult::Error;
+    report.action.start_time = rig_.controller.now();
+    report.action.outputs = dump_json({{"output_tail", "last words"}, {"output_bytes", 10}});
+    rig_.controller.post(report);
+    for (int i = 0; i < 10; ++i) rig_.controller.post(core::Tick{});  // the clock moves with each
+  }
+  ASSERT_EQ(rig_.get("/v1/actions/stubborn").json.at("action").at("attempt"), 3);
+  const Answer gone = rig_.get("/v1/actions/stubborn/logs?attempt=1");
+  EXPECT_EQ(gone.response.status, 404);
+  EXPECT_EQ(gone.json.at("detail"),
+            "the output of attempt 1 is no longer kept; the newest attempt is 3");
+  EXPECT_EQ(rig_.get("/v1/actions/stubborn/logs?attempt=3").response.body, "last words");
+}
+
 TEST_F(LogsApiTest, FollowsUntilTheActionHasEnded) {
   set_output("one ", true, false);
   const Answer answer = rig_.get("/v1/actions/job/logs?follow=true");

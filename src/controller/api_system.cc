@@ -1,9 +1,9 @@
 #include <array>
 #include <string>
 
-#include "base/hex.h"
 #include "controller/action_json.h"
 #include "controller/api_state.h"
+#include "controller/record_text.h"
 #include "core/kind/catalog.h"
 
 // What the controller says of itself: health, status, figures, its own contract.
@@ -111,39 +111,13 @@ void status(const CallPtr& call) {
   });
 }
 
-std::string_view space_name(store::Space space) {
-  switch (space) {
-    case store::Space::Action:
-      return "action";
-    case store::Space::Agent:
-      return "agent";
-    case store::Space::Idempotency:
-      return "idempotency";
-    case store::Space::Journal:
-      return "journal";
-    case store::Space::Meta:
-      return "meta";
-  }
-  return "?";
-}
-
-// As people know the key; what is not text is shown in hex.
-std::string key_text(const store::QuarantineEntry& entry) {
-  if (entry.space == store::Space::Action && entry.key.size() == Uuid::kSize) {
-    return Uuid::from_bytes(entry.key).to_string();
-  }
-  const bool printable =
-      std::ranges::all_of(entry.key, [](char c) { return c >= 0x20 && c < 0x7F; });
-  return printable ? entry.key : to_hex(entry.key);
-}
-
 void quarantine(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto entries,
                          call->api.store().quarantined(kQuarantineShownMax));
   Json rows = Json::array();
   for (const store::QuarantineEntry& entry : entries) {
     rows.push_back({{"space", space_name(entry.space)},
-                    {"key", key_text(entry)},
+                    {"key", key_text(entry.space, entry.key)},
                     {"problem", entry.problem},
                     {"at", time_json(entry.at)},
                     {"bytes", entry.value.size()}});

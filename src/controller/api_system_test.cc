@@ -24,6 +24,25 @@ class SystemApiTest : public ::testing::Test {
   testing::ApiRig rig_{store_};
 };
 
+TEST_F(SystemApiTest, EventsGoBackFromTheNewest) {
+  rig_.controller.connect_agent("db1", 5);
+  for (int i = 0; i < 10; ++i) rig_.create({{"action", "noop"}, {"hold", true}});
+  const std::uint64_t last = rig_.get("/v1/events").json.at("last");
+  const std::string from = std::to_string(last + 1);
+  const Answer newest = rig_.get("/v1/events?limit=2&before=" + from);
+  ASSERT_EQ(newest.json.at("events").size(), 2u);
+  EXPECT_EQ(newest.json.at("events").at(1).at("seq"), last);
+  EXPECT_EQ(newest.json.at("next_before"), last - 1);
+  // Far behind the newest events of other types.
+  const Answer agents = rig_.get("/v1/events?type=agent.&limit=5&before=" + from);
+  ASSERT_FALSE(agents.json.at("events").empty());
+  EXPECT_EQ(agents.json.at("next_before"), nullptr);
+  for (const Json& event : agents.json.at("events")) EXPECT_EQ(event.at("subject"), "db1");
+  const Answer beyond = rig_.get("/v1/events?limit=1&before=9000000");
+  EXPECT_EQ(beyond.json.at("events").at(0).at("seq"), last);
+  EXPECT_TRUE(rig_.get("/v1/events?before=1").json.at("events").empty());
+}
+
 TEST_F(SystemApiTest, ShowsAgentsAndTheirQueues) {
   rig_.controller.connect_agent("db2", 2);
   rig_.controller.connect_agent("db1", 1);
@@ -69,6 +88,7 @@ TEST_F(SystemApiTest, PagesThroughEvents) {
   EXPECT_FALSE(agents.json.at("events").empty());
   for (const Json& event : agents.json.at("events")) EXPECT_EQ(event.at("subject"), "db1");
   EXPECT_EQ(rig_.get("/v1/events?after=x").code(), "invalid_value");
+  EXPECT_EQ(rig_.get("/v1/events?after=1&before=2").code(), "invalid_value");
   EXPECT_EQ(rig_.get("/v1/events?limit=1001").code(), "invalid_value");
 }
 

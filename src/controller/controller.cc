@@ -1,6 +1,7 @@
 #include "controller/controller.h"
 
 #include "controller/engine_loop.h"
+#include "controller/record_text.h"
 #include "log/log.h"
 #include "store/record_codec.h"
 
@@ -27,7 +28,9 @@ Result<std::size_t> load_space(store::Store& store, store::Space space, Timestam
         continue;
       }
       log::error("a record cannot be decoded and is quarantined",
-                 {{"space", static_cast<int>(space)}, {"problem", decoded.error().message}});
+                 {{"space", space_name(space)},
+                  {"key", key_text(space, record.key)},
+                  {"problem", decoded.error().message}});
       MUSTER_TRY(store.quarantine(space, record.key, decoded.error().message, now));
     }
     if (!page.more || page.records.empty()) return loaded;

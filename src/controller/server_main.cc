@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,10 +53,34 @@ int refuse_to_start(const Error& error) {
   return 1;
 }
 
-Result<void> make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return fail(ErrorCode::IoError, "cannot make the data directory '{}': {}", path,
+constexpr std::string_view kRunDir = "/run/muster";
+constexpr std::string_view kRunSocket = "/run/muster/muster.sock";
+
+Result<void> make_directory(const std::string& path, mode_t mode, std::string_view what) {
+  // Made anew, it gets the mode whatever the umask; one that is there keeps its own.
+  if (::mkdir(path.c_str(), mode) == 0) {
+    if (::chmod(path.c_str(), mode) == 0) return {};
+  } else if (errno == EEXIST) {
+    return {};
+  }
+  return fail(ErrorCode::IoError, "cannot make the {} directory '{}': {}", what, path,
               std::strerror(errno));
+}
+
+bool stands_in(const std::string& path, const std::string& directory) {
+  const auto normal = [](const std::string& text) {
+    return std::filesystem::path(text + "/").lexically_normal().parent_path();
+  };
+  return std::filesystem::path(path).lexically_normal().parent_path() == normal(directory);
+}
+
+// Whoever reaches such a port commands every host of the fleet, so it must not stay unnoticed.
+void warn_of_exposure(const ServerOptions& options) {
+  if (!options.insecure) return;
+  log::warn(
+      "--insecure: whoever reaches these addresses can run commands on every host, "
+      "without a password and unencrypted",
+      {{"listen", options.listen}, {"agent_listen", options.agent_listen}});
 }
 
 ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
@@ -78,7 +103,13 @@ class ServerProcess {
 
   // Everything up to serving. Agents are let in last, when the API can already tell about them.
   Result<void> start() {
-    MUSTER_TRY(make_directory(options_.data_dir));
+    MUSTER_TRY(check_socket_group());
+    MUSTER_TRY(make_directory(options_.data_dir, 0700, "data"));
+    // Open to all, unlike the data directory: who may connect is told by the socket's own mode.
+    if (socket_path() == kRunSocket) {
+      MUSTER_TRY(make_directory(std::string(kRunDir), 0755, "socket's"));
+    }
+    warn_of_exposure(options_);
     const std::string path = options_.data_dir + "/muster.db";
     MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
     MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
@@ -139,13 +170,23 @@ class ServerProcess {
 
  private:
   std::string socket_path() const {
-    return options_.socket.empty() ? options_.data_dir + "/muster.sock" : options_.socket;
+    return options_.socket.empty() ? default_socket(options_.data_dir) : options_.socket;
+  }
+
+  Result<void> check_socket_group() const {
+    if (options_.socket_group.empty() || !stands_in(socket_path(), options_.data_dir)) return {};
+    return fail(
+        ErrorCode::InvalidValue,
+        "the group '{}' could not reach the socket '{}', since only its owner may enter the "
+        "data directory; put it elsewhere with --socket PATH",
+        options_.socket_group, socket_path());
   }
 
   http::ServerOptions http_options() const {
     http::ServerOptions result;
     result.unix_path = socket_path();
     result.unix_mode = options_.socket_mode;
+    result.unix_group = options_.socket_group;
     result.tcp_address = options_.listen;
     result.insecure = options_.insecure;
     result.threads = options_.http_threads;
@@ -168,6 +209,12 @@ class ServerProcess {
 };
 
 }  // namespace
+
+std::string default_socket(const std::string& data_dir) {
+  const bool is_default = std::filesystem::path(data_dir + "/").lexically_normal() ==
+                          std::filesystem::path(std::string(kDefaultDataDir) + "/");
+  return is_default ? std::string(kRunSocket) : data_dir + "/muster.sock";
+}
 
 int run_server(const ServerOptions& options) {
   // Blocked before any thread starts, so that every thread inherits it and sigwait gets them all.

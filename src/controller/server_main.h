@@ -2,16 +2,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 
 namespace muster::controller {
 
+inline constexpr std::string_view kDefaultDataDir = "/var/lib/muster";
+
+// Where the API's socket is unless told: /run/muster/muster.sock, where clients look, for the
+// default data directory; in the data directory for any other, so that several controllers can live
+// on one host.
+std::string default_socket(const std::string& data_dir);
+
 // Everything that `muster server` can be told.
 struct ServerOptions {
-  std::string data_dir = "/var/lib/muster";
-  std::string socket;  // empty: <data_dir>/muster.sock
+  std::string data_dir = std::string(kDefaultDataDir);
+  std::string socket;  // empty: default_socket()
   unsigned socket_mode = 0660;
+  std::string socket_group;               // empty: the group of the process
   std::string listen = "127.0.0.1:8440";  // empty: no TCP
   std::string agent_listen = "127.0.0.1:8441";
   bool insecure = false;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 #include "base/check.h"
 
@@ -280,9 +281,19 @@ void set_options(Exchange& exchange, const Endpoint& endpoint, const HeaderList&
   set_method(handle, request);
 }
 
+constexpr std::string_view kNoConnection = "cannot connect to ";
+
 std::string where(const ClientRequest& request) {
   if (request.unix_socket.empty()) return request.url;
   return fmt::format("unix socket {}", request.unix_socket);
+}
+
+// Of a unix socket; libcurl's own words name the host and port of the URL, which play no part.
+std::string connect_problem(CURL* handle) {
+  long error = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
+  if (error == 0) return "nobody answers";
+  return std::generic_category().message(static_cast<int>(error));
 }
 
 Result<ClientResponse> finish(Exchange& exchange, CURLcode code, const char* error_text) {
@@ -310,7 +321,8 @@ Result<ClientResponse> finish(Exchange& exchange, CURLcode code, const char* err
     case CURLE_OUT_OF_MEMORY:
       return fail(ErrorCode::Internal, "{}: {}", what, reason);
     case CURLE_COULDNT_CONNECT:
-      return fail(ErrorCode::Unavailable, "cannot connect to {}: {}", where(request), reason);
+      return fail(ErrorCode::Unavailable, "{}{}: {}", kNoConnection, where(request),
+                  request.unix_socket.empty() ? reason : connect_problem(exchange.handle));
     default:
       return fail(ErrorCode::Unavailable, "{}: {}", what, reason);
   }
@@ -323,6 +335,10 @@ std::string ClientResponse::header(std::string_view name) const {
     if (equals_ignoring_case(key, name)) return value;
   }
   return {};
+}
+
+bool never_connected(const Error& error) {
+  return error.code == ErrorCode::Unavailable && error.message.starts_with(kNoConnection);
 }
 
 Result<ClientResponse> perform(const ClientRequest& request) {

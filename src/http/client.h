@@ -43,4 +43,7 @@ struct ClientResponse {
 // URL). Any HTTP status is a response, not an error.
 Result<ClientResponse> perform(const ClientRequest& request);
 
+// Of an error of perform(): there was no connection, so the peer has seen nothing of the request.
+bool never_connected(const Error& error);
+
 }  // namespace muster::http

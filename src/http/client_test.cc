@@ -70,7 +70,10 @@ TEST(Client, ReportsWhyThereIsNoResponse) {
   request.unix_socket = "/nonexistent/api.sock";
   const auto no_socket = perform(request);
   EXPECT_EQ(no_socket.error().code, ErrorCode::Unavailable);
-  EXPECT_THAT(no_socket.error().message, HasSubstr("/nonexistent/api.sock"));
+  EXPECT_EQ(no_socket.error().message,
+            "cannot connect to unix socket /nonexistent/api.sock: No such file or directory");
+  EXPECT_TRUE(never_connected(no_socket.error()));
+  EXPECT_FALSE(never_connected(Error{ErrorCode::Unavailable, "GET http://a/: connection reset"}));
   request.unix_socket = std::string(200, 'x');
   EXPECT_EQ(perform(request).error().code, ErrorCode::InvalidValue);
   request.unix_socket.clear();

@@ -66,6 +66,7 @@ Connection::Connection(std::shared_ptr<ServerShared> shared, std::shared_ptr<Loo
       loop_(std::move(loop)),
       identity_(std::move(identity)),
       mode_(mode),
+      tcp_(is_tcp(family)),
       socket_(loop_->io().get_executor()),
       parser_({shared_->options.header_max, shared_->options.body_max}),
       timer_(loop_->io().get_executor()) {
@@ -201,7 +202,22 @@ std::string Connection::id_of_request() {
   return make_request_id();
 }
 
+// A page of a browser on this machine can reach a loopback port under a name that its author owns
+// (DNS rebinding), and would then count as one of us.
+bool Connection::is_foreign_host() {
+  if (!tcp_ || shared_->options.insecure) return false;
+  const auto& headers = parser_.request().headers;
+  const auto host = headers.find("host");
+  return host != headers.end() && !names_this_host(host->second);
+}
+
 void Connection::dispatch() {
+  if (is_foreign_host()) {
+    return refuse(403, Error{ErrorCode::Forbidden,
+                             fmt::format("the Host header is '{}'; over TCP only requests to "
+                                         "localhost, 127.0.0.1 or [::1] are answered",
+                                         parser_.request().headers.at("host").substr(0, 100))});
+  }
   state_ = State::Handling;
   set_deadline(Clock::time_point::max());
   ++number_;

@@ -105,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_deadline(Clock::time_point deadline);
   void set_deadline_in(Duration duration);
   std::string id_of_request();
+  bool is_foreign_host();
   void arm_timer();
   void on_timer();
 
@@ -112,6 +113,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<Loop> loop_;
   const Identity identity_;
   const Mode mode_;
+  const bool tcp_;
   Socket socket_;
   RequestParser parser_;
 

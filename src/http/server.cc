@@ -223,7 +223,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
   std::optional<UnixListener> unix_listener;
   std::optional<TcpListener> tcp_listener;
   if (!options.unix_path.empty()) {
-    MUSTER_TRY_ASSIGN(auto opened, UnixListener::open(options.unix_path, options.unix_mode));
+    MUSTER_TRY_ASSIGN(auto opened,
+                      UnixListener::open(options.unix_path, options.unix_mode, options.unix_group));
     unix_listener.emplace(std::move(opened));
   }
   if (!options.tcp_address.empty()) {

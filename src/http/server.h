@@ -74,8 +74,10 @@ using Handler = std::function<void(Request request, std::shared_ptr<Responder> r
 struct ServerOptions {
   std::string unix_path;  // empty: none
   unsigned unix_mode = 0660;
+  std::string unix_group;   // a name or a number; empty: the group of the process
   std::string tcp_address;  // "127.0.0.1:8440"; empty: none; port 0: any
-  bool insecure = false;    // allow an address that is not loopback
+  // Allow an address that is not loopback, and over TCP a Host header that names another machine.
+  bool insecure = false;
   std::size_t body_max = std::size_t{16} << 20;
   std::size_t header_max = 64 << 10;
   std::size_t connections_max = 4096;

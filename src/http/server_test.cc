@@ -1,9 +1,11 @@
 #include "http/server.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
@@ -93,6 +95,45 @@ TEST(Server, KnowsTheUserOnAUnixSocket) {
   EXPECT_FALSE(std::filesystem::exists(options.unix_path));
 }
 
+TEST(Server, AnswersOverTcpOnlyToNamesOfThisMachine) {
+  const auto server = start(tcp_options());
+  for (const char* host : {"localhost", "LocalHost:1", "127.0.0.1", "127.1.2.3:80", "[::1]:8440"}) {
+    auto raw = RawSocket::tcp(server->tcp_port());
+    raw.send(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", host));
+    EXPECT_THAT(raw.read_to_end(), StartsWith("HTTP/1.1 200")) << host;
+  }
+  for (const char* host :
+       {"evil.example", "127.0.0.1.evil.example", "localhost.evil", "[::2]", "10.0.0.1:8440"}) {
+    auto raw = RawSocket::tcp(server->tcp_port());
+    raw.send(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", host));
+    const std::string answer = raw.read_to_end();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 403")) << host;
+    EXPECT_EQ(code_in(answer), "forbidden") << host;
+  }
+  ServerOptions open = tcp_options();
+  open.insecure = true;
+  const auto insecure = start(open);
+  auto raw = RawSocket::tcp(insecure->tcp_port());
+  raw.send("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(raw.read_to_end(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Server, GivesTheUnixSocketToAGroup) {
+  const TempDir dir;
+  ServerOptions options;
+  options.unix_path = dir.file("api.sock");
+  options.unix_group = "no-such-group-here";
+  const auto refused = Server::start(options, echo);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no group 'no-such-group-here'"));
+  EXPECT_FALSE(std::filesystem::exists(options.unix_path));
+  options.unix_group = std::to_string(::getegid());  // the only one that any user may give it to
+  const auto server = start(options);
+  struct stat status{};
+  ASSERT_EQ(::stat(options.unix_path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_gid, ::getegid());
+}
+
 TEST(Server, MakesRequestIdsThatDiffer) {
   const auto server = start(tcp_options());
   std::set<std::string> ids;
@@ -100,14 +141,15 @@ TEST(Server, MakesRequestIdsThatDiffer) {
   EXPECT_EQ(ids.size(), 3u);
   EXPECT_EQ(ids.count(""), 0u);
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: not ok\r\nConnection: close\r\n\r\n");
+  raw.send(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: not ok\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(raw.read_to_end(), Not(HasSubstr("not ok")));
 }
 
 TEST(Server, HeadHasTheLengthButNoBody) {
   const auto server = start(tcp_options());
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("HEAD /twelve-chars HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  raw.send("HEAD /twelve-chars HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   const std::string answer = raw.read_to_end();
   EXPECT_THAT(answer, HasSubstr("Content-Length: 13\r\n"));
   EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
@@ -129,7 +171,7 @@ TEST(Server, KeepsTheConnectionAndAnswersPipelinedRequestsInOrder) {
   std::string all = "\r\n";
   std::string expected;
   for (int i = 0; i < 50; ++i) {
-    all += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    all += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     expected += "</" + std::to_string(i) + ">";
   }
   ASSERT_TRUE(raw.send(all));
@@ -159,7 +201,8 @@ TEST(Server, RefusesALargeBodyBeforeItIsSent) {
   options.body_max = 1000;
   const auto server = start(options);
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\nX-Request-Id: big\r\n\r\n");
+  raw.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\nX-Request-Id: big\r\n\r\n");
   const std::string answer = raw.read_to_end();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 413 "));
   EXPECT_THAT(answer, HasSubstr("X-Request-Id: big\r\n"));
@@ -180,7 +223,8 @@ TEST(Server, ReadsChunkedBodiesUpToTheLimit) {
   ServerOptions options = tcp_options();
   options.body_max = 10;
   const auto server = start(options);
-  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   RawSocket fits = RawSocket::tcp(server->tcp_port());
   fits.send(head + "5\r\nhello\r\n5;a=b\r\nworld\r\n0\r\nX-Path: sneaky\r\n\r\n");
   EXPECT_THAT(fits.read_until("helloworld"), StartsWith("HTTP/1.1 200 "));
@@ -194,12 +238,13 @@ TEST(Server, ReadsChunkedBodiesUpToTheLimit) {
 TEST(Server, HonoursExpectContinue) {
   const auto server = start(tcp_options());
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
+  raw.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n");
   EXPECT_EQ(raw.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   raw.send("body");
   EXPECT_THAT(raw.read_until("\r\n\r\nbody"), StartsWith("HTTP/1.1 200 "));
   RawSocket odd = RawSocket::tcp(server->tcp_port());
-  odd.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: tea\r\n\r\n");
+  odd.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: tea\r\n\r\n");
   EXPECT_THAT(odd.read_to_end(), StartsWith("HTTP/1.1 417 "));
 }
 
@@ -208,11 +253,11 @@ TEST(Server, RefusesALargeHeaderHoweverItIsCut) {
   options.header_max = 2000;
   const auto server = start(options);
   RawSocket one = RawSocket::tcp(server->tcp_port());
-  one.send("GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + std::string(3000, 'a') + "\r\n\r\n");
+  one.send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + std::string(3000, 'a') + "\r\n\r\n");
   EXPECT_THAT(one.read_to_end(), StartsWith("HTTP/1.1 431 "));
   // Whole fields, each in its own packet: none is too long by itself.
   RawSocket many = RawSocket::tcp(server->tcp_port());
-  std::string fields = "GET / HTTP/1.1\r\nHost: x\r\n";
+  std::string fields = "GET / HTTP/1.1\r\nHost: localhost\r\n";
   for (int i = 0; i < 100; ++i)
     fields += "X-" + std::to_string(i) + ": " + std::string(20, 'b') + "\r\n";
   many.send(fields);
@@ -224,11 +269,12 @@ TEST(Server, AnswersMalformedRequestsWithAProblemAndCloses) {
   for (const std::string bytes :
        {"\x16\x03\x01\x02 TLS\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nbad header\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a%00 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET nowhere HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/2.0\r\nHost: x\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"}) {
+        "GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /a%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/2.0\r\nHost: x\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n"}) {
     RawSocket raw = RawSocket::tcp(server->tcp_port());
     raw.send(bytes);
     const std::string answer = raw.read_to_end();
@@ -238,7 +284,7 @@ TEST(Server, AnswersMalformedRequestsWithAProblemAndCloses) {
     EXPECT_TRUE(raw.ended()) << bytes;
   }
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n");
+  raw.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n");
   EXPECT_THAT(raw.read_to_end(), StartsWith("HTTP/1.1 501 "));
 }
 
@@ -251,7 +297,7 @@ TEST(Server, CutsASlowRequestAndAnIdleConnection) {
   RawSocket idle = RawSocket::tcp(server->tcp_port());
   RawSocket body = RawSocket::tcp(server->tcp_port());
   slow.send("GET / HT");
-  body.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab");
+  body.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab");
   const std::string answer = slow.read_to_end();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 408 "));
   EXPECT_EQ(code_in(answer), "timeout");
@@ -266,16 +312,16 @@ TEST(Server, TellsConnectionsOverTheLimit) {
   options.connections_max = 1;
   const auto server = start(options);
   RawSocket first = RawSocket::tcp(server->tcp_port());
-  first.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  first.send("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(first.read_until("/a"), StartsWith("HTTP/1.1 200 "));
   RawSocket second = RawSocket::tcp(server->tcp_port());
-  second.send("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+  second.send("GET /b HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string answer = second.read_to_end();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer, HasSubstr("Retry-After: "));
   EXPECT_EQ(code_in(answer), "overloaded");
   // The first is not disturbed, and its place is free again once it is gone.
-  first.send("GET /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  first.send("GET /c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(first.read_to_end(), StartsWith("HTTP/1.1 200 "));
   first.close();
   const auto end = std::chrono::steady_clock::now() + kDeadline;
@@ -385,7 +431,7 @@ TEST(Server, StopLetsARunningRequestEndThenRefusesMore) {
   });
   RawSocket running = RawSocket::tcp(server->tcp_port());
   RawSocket idle = RawSocket::tcp(server->tcp_port());
-  running.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  running.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   ASSERT_TRUE(handling.wait());
   std::thread stopper([&] { server->stop(Duration::seconds(10)); });
   // The idle connection ends at once, which also shows that stopping has begun.
@@ -408,7 +454,7 @@ TEST(Server, StopCutsARequestThatNeverEnds) {
     handling.set();
   });
   RawSocket raw = RawSocket::tcp(server->tcp_port());
-  raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  raw.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   ASSERT_TRUE(handling.wait());
   server->stop(Duration::millis(20));
   EXPECT_EQ(raw.read_to_end(), "");

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <sys/socket.h>
@@ -135,6 +136,26 @@ Result<Address> parse_address(const std::string& text) {
               "address \"{}\" names host \"{}\", use an IP address or localhost", text, host);
 }
 
+Result<gid_t> look_up_group(const std::string& group) {
+  gid_t number = 0;
+  const char* end = group.data() + group.size();
+  const auto [stop, problem] = std::from_chars(group.data(), end, number);
+  if (problem == std::errc() && stop == end) return number;
+  std::vector<char> buffer(4096);
+  while (true) {
+    ::group entry{};
+    ::group* found = nullptr;
+    const int error = ::getgrnam_r(group.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (error == ERANGE && buffer.size() < (std::size_t{1} << 20)) {
+      buffer.resize(buffer.size() * 2);
+      continue;
+    }
+    if (error == 0 && found != nullptr) return found->gr_gid;
+    return fail(ErrorCode::InvalidValue,
+                "there is no group '{}' for the unix socket; create it, or name another", group);
+  }
+}
+
 std::string look_up_user(uid_t uid) {
   std::vector<char> buffer(4096);
   while (true) {
@@ -175,7 +196,8 @@ class UserNames {
 
 }  // namespace
 
-Result<UnixListener> UnixListener::open(const std::string& path, unsigned mode) {
+Result<UnixListener> UnixListener::open(const std::string& path, unsigned mode,
+                                        const std::string& group) {
   const std::string where = "unix socket " + path;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -196,6 +218,13 @@ Result<UnixListener> UnixListener::open(const std::string& path, unsigned mode) 
   if (::lstat(path.c_str(), &status) != 0) return cannot_listen(where, errno);
   out.device_ = status.st_dev;
   out.inode_ = status.st_ino;
+  if (!group.empty()) {
+    MUSTER_TRY_ASSIGN(const gid_t gid, look_up_group(group));
+    if (::lchown(path.c_str(), static_cast<uid_t>(-1), gid) != 0) {
+      return fail(code_of(errno), "cannot give unix socket {} to the group '{}': {}", path, group,
+                  describe(errno));
+    }
+  }
   // Nobody can connect before listen(), so the file never is open to more users than `mode` says.
   if (::chmod(path.c_str(), mode) != 0) return cannot_listen(where, errno);
   if (::listen(out.fd_.get(), SOMAXCONN) != 0) return cannot_listen(where, errno);
@@ -250,6 +279,19 @@ Result<TcpListener> TcpListener::open(const std::string& address, bool insecure)
     out.port = ntohs(v6.sin6_port);
   }
   return out;
+}
+
+bool names_this_host(std::string_view host) {
+  if (host.starts_with('[')) {
+    return host.substr(0, host.find(']')) == "[::1";
+  }
+  std::string name(host.substr(0, host.find(':')));
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  in_addr address{};
+  if (::inet_pton(AF_INET, name.c_str(), &address) == 1) {
+    return (ntohl(address.s_addr) >> 24) == 127;
+  }
+  return name == "localhost";
 }
 
 Identity unix_identity(int fd) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "http/server.h"
@@ -18,8 +19,10 @@ using os::UniqueFd;
 class UnixListener {
  public:
   // Replaces a socket file that nobody listens on. Errors: InvalidValue (path too long, or taken by
-  // something that is not a socket), Conflict (a live server), Forbidden, IoError.
-  static Result<UnixListener> open(const std::string& path, unsigned mode);
+  // something that is not a socket; no such group), Conflict (a live server), Forbidden, IoError.
+  // `group` (a name or a number; empty: the process's own) owns the file.
+  static Result<UnixListener> open(const std::string& path, unsigned mode,
+                                   const std::string& group = "");
   UnixListener(UnixListener&& other) noexcept;
   UnixListener& operator=(UnixListener&&) = delete;
   ~UnixListener();
@@ -43,6 +46,10 @@ struct TcpListener {
   // parse, or not loopback while `insecure` is false), Conflict (in use), Forbidden, IoError.
   static Result<TcpListener> open(const std::string& address, bool insecure);
 };
+
+// Whether a Host header names this machine itself: localhost, 127.0.0.0/8 or [::1], with or without
+// a port. A page of a browser that was led here by a name of its own names that one.
+bool names_this_host(std::string_view host);
 
 // Who connected to a unix socket, from the kernel. A user without a name is "uid:N"; names are
 // remembered for a minute, since looking one up may ask a directory service.

@@ -41,7 +41,7 @@ class StreamServer {
   }
   RawSocket connect(int receive_buffer = 0) {
     RawSocket raw = RawSocket::tcp(server->tcp_port(), receive_buffer);
-    raw.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+    raw.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     return raw;
   }
 
@@ -96,21 +96,21 @@ TEST(Stream, ConnectionIsUsableAfterwards) {
   StreamServer server;
   RawSocket raw = server.connect();
   // Sent while the stream is on: it waits for its turn.
-  raw.send("GET /plain HTTP/1.1\r\nHost: x\r\n\r\n");
+  raw.send("GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = server.stream();
   stream->write("abc");
   stream->close();
   const std::string answer = raw.read_until("plain answer");
   EXPECT_THAT(answer, HasSubstr("Transfer-Encoding: chunked\r\n"));
   EXPECT_THAT(answer, HasSubstr("\r\n3\r\nabc\r\n0\r\n\r\nHTTP/1.1 200 "));
-  raw.send("GET /plain HTTP/1.1\r\nHost: x\r\n\r\n");
+  raw.send("GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(raw.read_until("plain answer"), HasSubstr("plain answer"));
 }
 
 TEST(Stream, HeadRequestsAndHttp10) {
   StreamServer server;
   RawSocket head = RawSocket::tcp(server.server->tcp_port());
-  head.send("HEAD /events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  head.send("HEAD /events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   const std::string answer = head.read_to_end();
   EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
   EXPECT_TRUE(server.closed.wait());

@@ -1,6 +1,9 @@
 #include "store/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -35,6 +38,21 @@ ErrorCode error_code(int extended) {
     default:
       return ErrorCode::Internal;
   }
+}
+
+// The store holds what actions are given and print. SQLite gives its other files the mode of this
+// one. Done by name: closing a descriptor of a file that SQLite has open would drop its locks.
+void keep_private(const std::string& path, bool create) {
+  constexpr mode_t kPrivate = 0600;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISREG(info.st_mode) && (info.st_mode & 077) != 0) ::chmod(path.c_str(), kPrivate);
+    return;
+  }
+  if (!create || path.empty() || path == ":memory:") return;
+  // What fails here fails again, with its reason, when SQLite opens the file.
+  const int fresh = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kPrivate);
+  if (fresh >= 0) ::close(fresh);
 }
 
 tl::unexpected<Error> sqlite_fail(sqlite3* database, int result) {
@@ -113,6 +131,7 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 Result<Database> Database::open(const std::string& path, OpenMode mode) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   if (mode == OpenMode::ReadWriteCreate) flags |= SQLITE_OPEN_CREATE;
+  keep_private(path, mode == OpenMode::ReadWriteCreate);
   sqlite3* handle = nullptr;
   const int result = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   Database database(handle);

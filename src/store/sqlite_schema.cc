@@ -81,8 +81,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(kSchemaVersion)>
 // With the zero byte at its end.
 constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 
-constexpr std::string_view kRestoreAdvice = "restore a backup with 'muster restore FILE'";
-
 tl::unexpected<Error> corrupt(const std::string& path, std::string_view problem) {
   return fail(ErrorCode::StoreCorrupt, "store '{}' {}; {}", path, problem, kRestoreAdvice);
 }

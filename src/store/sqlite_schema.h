@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "store/sqlite.h"
@@ -12,6 +13,11 @@
 // say what to do.
 
 namespace muster::store {
+
+// Ends the message of an error StoreCorrupt. Whoever keeps something without backups in a store
+// puts advice of its own in its place.
+inline constexpr std::string_view kRestoreAdvice =
+    "restore a backup with 'muster restore FILE --data-dir DIR'";
 
 // "Must" in the header of the file, where file(1) and sqlite3(1) show it.
 inline constexpr std::int64_t kApplicationId = 0x4d757374;

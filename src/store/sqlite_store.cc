@@ -17,7 +17,8 @@ Result<void> check_files(const SqliteStoreOptions& options) {
       return fail(describe_open_error({ErrorCode::StoreCorrupt, "no SQLite header"}, path));
     }
     return fail(ErrorCode::StoreCorrupt,
-                "store '{}' is an empty file; restore a backup with 'muster restore FILE', or "
+                "store '{}' is an empty file; restore a backup with 'muster restore FILE "
+                "--data-dir DIR', or "
                 "remove the file to begin with an empty store",
                 path);
   }
@@ -26,7 +27,7 @@ Result<void> check_files(const SqliteStoreOptions& options) {
   if (file_size(path + "-wal") > 0) {
     return fail(ErrorCode::StoreCorrupt,
                 "store '{}' is missing, but its write-ahead log '{}-wal' is there; put the file "
-                "back, or restore a backup with 'muster restore FILE'",
+                "back, or restore a backup with 'muster restore FILE --data-dir DIR'",
                 path, path);
   }
   return create_store_file(path);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +105,23 @@ TEST_F(SqliteStoreTest, ACrashWhileAStoreIsMadeLeavesNoHalfStore) {
   auto store = open();
   EXPECT_FALSE(file_exists(path() + ".new"));
   EXPECT_EQ(store->stats().value().actions_live, 0U);
+}
+
+TEST_F(SqliteStoreTest, ItsFilesAreForTheirOwnerOnly) {
+  const auto mode = [](const std::string& file) {
+    struct stat info{};
+    return ::stat(file.c_str(), &info) == 0 ? info.st_mode & 0777U : 01U;
+  };
+  const mode_t before = ::umask(022);
+  for (int round = 0; round < 2; ++round) {
+    const auto store = SqliteStore::open({.path = path()});
+    ASSERT_TRUE(store) << store.error().message;
+    EXPECT_TRUE((*store)->acquire_term());
+    EXPECT_EQ(mode(path()), 0600U);
+    EXPECT_EQ(mode(path() + "-wal"), 0600U);
+    ::chmod(path().c_str(), 0644);  // as an older version left it
+  }
+  ::umask(before);
 }
 
 TEST_F(SqliteStoreTest, ASecondOpenIsRefusedAndNamesTheProcess) {

@@ -2,6 +2,8 @@
 """Actions scheduled on the agent itself, and how agent and controller agree."""
 
 import json
+import os
+import subprocess
 import unittest
 
 import harness
@@ -41,6 +43,33 @@ class Local(harness.FleetTest):
         self.assertEqual(self.lines("ran"), ["x"])
         listed = self.agent.http("GET", "/v1/actions").json
         self.assertIn(made, json.dumps(listed))
+
+    def test_short_ids_and_names_work_on_the_command_line(self):
+        self.start_alone()
+        made = harness.new_id()
+        self.schedule(id=made, name="by-name", inputs={"argv": ["echo", "said"]})
+        self.local_final(made)
+        where = ("--socket", self.agent.socket)
+        for ref in (made, made[:8], "by-name"):
+            shown = self.fleet.cli("agent", "actions", "show", ref, "-o", "json", *where)
+            self.assertEqual(json.loads(shown.stdout)["action"]["id"], made)
+            self.assertEqual(self.fleet.cli("agent", "actions", "logs", ref, *where).stdout,
+                             "said\n")
+        missing = self.fleet.cli("agent", "actions", "show", "nobody", *where, code=1)
+        self.assertIn("muster agent actions list", missing.stderr)
+        queue = self.fleet.cli("agent", "actions", "list", "--state", "queue", "-o", "name", *where)
+        self.assertEqual(queue.stdout, "")
+
+    def test_a_damaged_journal_tells_what_to_do(self):
+        state = self.fleet.path("damaged")
+        os.mkdir(state)
+        with open(os.path.join(state, "journal.db"), "wb") as file:
+            file.write(b"g" * 10000)
+        done = subprocess.run([harness.BINARY, "agent", "--name", "d1", "--state-dir", state],
+                              capture_output=True, text=True, timeout=harness.DEADLINE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("new, empty --state-dir", done.stderr)
+        self.assertNotIn("muster restore", done.stderr)
 
     def test_an_id_is_scheduled_once(self):
         self.start_alone()

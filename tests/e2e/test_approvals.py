@@ -63,6 +63,16 @@ class Approvals(harness.FleetTest):
         self.assertCode(answer, 403, "forbidden")
         self.assertIn("unix socket", answer.json["detail"])
 
+    def test_nobody_in_particular_may_not_ask_for_four_eyes(self):
+        noop = {"action": "noop", "approval": True}
+        answer = self.fleet.http("POST", "/v1/actions", {"action": noop}, tcp=True)
+        self.assertCode(answer, 403, "forbidden")
+        self.assertEqual([error["pointer"] for error in answer.json["errors"]],
+                         ["/action/approval"])
+        noop["approval"] = {"allow_requester": True}
+        answer = self.fleet.http("POST", "/v1/actions", {"action": noop}, tcp=True)
+        self.assertEqual(answer.status, 202, answer)
+
     def test_a_decision_is_for_what_was_seen(self):
         path, action = self.pending()
         stale = self.fleet.http_as("nobody", "POST", path + "/approve", {}, {"If-Match": '"99"'})

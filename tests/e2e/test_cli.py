@@ -152,6 +152,7 @@ actions:
         wait_for(running, "the start")
         harness.interrupt(process)
         _, err = process.communicate(timeout=harness.DEADLINE)
+        self.assertEqual(process.returncode, 130, err)
         self.assertIn("goes", err)
         self.assertIn("muster actions wait", err)
         self.assertEqual(self.fleet.action("goes-on")["status"], "RUNNING")

@@ -95,10 +95,15 @@ class Dev(harness.FleetTest):
         wait_for(lambda: not processes.is_alive(server), "the server to be gone")
         wait_for(names, "the fleet to come back")
 
+        mark = self.fleet.path("held")
+        self.fleet.exec("a1", f"echo $$ > {mark}; exec sleep 600")
+        held = int(wait_for(lambda: os.path.exists(mark) and read(mark).strip(), "the start"))
+
         below = processes.descendants(dev.pid)
         dev.terminate()
         self.assertEqual(dev.wait(harness.DEADLINE), 0, read(self.fleet.path("dev.log")))
         wait_for(lambda: not any(processes.is_alive(pid) for pid in below), "all of it to end")
+        wait_for(lambda: not processes.is_alive(held), "what it ran to end")
 
 
 def command_of(pid):
