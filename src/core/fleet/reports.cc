@@ -169,13 +169,15 @@ void adopt(Step& step, const AgentName& agent, SessionId session, const AgentAct
 // The history knows it: it has ended.
 void settle_with_history(Step& step, SessionId session, const AgentAction& told,
                          const ActionPtr& recorded) {
-  if (recorded->status != Status::Lost || recorded->attempt != told.attempt) {
+  const bool overwritten = planted(step.state.options.bug, Bug::FinalStatusOverwritten);
+  if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt) {
     stop_on_agent(step, session, told, "the controller has recorded its end already");
     return;
   }
   // A lost action that is still running is left alone until it ends; then its outcome counts.
   if (!is_final(told.status)) return;
   Action next = *recorded;
+  if (overwritten) next.status = Status::Lost;
   ++next.revision;
   next.outputs = told.outputs;
   if (told.start_time.is_set()) next.start_time = told.start_time;
@@ -205,7 +207,8 @@ void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
   }
   Action next = *action;
   bool changed = false;
-  if (told.origin == Origin::Agent && next.spec->origin == Origin::Controller) {
+  const bool conflict = told.origin == Origin::Agent && next.spec->origin == Origin::Controller;
+  if (conflict && !planted(step.state.options.bug, Bug::AgentLosesOnConflict)) {
     take_over_spec(step, next, told);
     next.attempt = told.attempt;
     changed = true;

@@ -34,6 +34,12 @@ void go_offline(Step& step, const AgentName& name, const std::string& reason) {
   }
   step.state.agents.close(name);
   step.state.agent_timers.clear(name);
+  if (planted(step.state.options.bug, Bug::LostOnUnreachable)) {
+    for (const auto& [seq, id] : std::map(step.state.actions.of_agent(name))) {
+      const ActionPtr action = step.state.actions.find(id);
+      if (is_on_agent(action->status)) finish(step, *action, Status::Lost, reason);
+    }
+  }
   set_state(step, step.state.agents.find(name), AgentState::Offline, reason);
 }
 
