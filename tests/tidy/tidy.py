@@ -30,7 +30,7 @@ LAYERS = {
     "http": {"base", "core", "log"},
     "exec": {"base", "core", "log"},
     "plugin": {"base", "core", "log", "model", "plan"},
-    "sim": {"base", "core", "log", "model", "plan", "store"},
+    "sim": {"agent", "base", "core", "exec", "log", "model", "plan", "rpc", "store"},
     "controller": {"base", "core", "exec", "http", "log", "model", "plan", "plugin", "rpc",
                    "store"},
     "agent": {"base", "core", "exec", "http", "log", "rpc", "store"},
