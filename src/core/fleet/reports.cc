@@ -63,8 +63,14 @@ void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   spec.inputs = told.inputs;
   spec.requested_by = told.requested_by;
   if (!told.timeout.is_zero()) spec.timeout = told.timeout;
+  // What the controller's own request waited for is not what the agent's action waits for.
   spec.retry = {};
   spec.interval = {};
+  spec.not_before = {};
+  spec.not_after = {};
+  spec.approval.reset();
+  spec.depends_on.clear();
+  action.depends_on_left.clear();
   action.spec = std::make_shared<const ActionSpec>(std::move(spec));
   report_conflict(step, told, "the agent has an action of its own with this id; the agent wins");
 }
