@@ -176,7 +176,10 @@ void adopt(Step& step, const AgentName& agent, SessionId session, const AgentAct
 void settle_with_history(Step& step, SessionId session, const AgentAction& told,
                          const ActionPtr& recorded) {
   const bool overwritten = planted(step.state.options.bug, Bug::FinalStatusOverwritten);
-  if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt) {
+  // An action of the agent's own under the id of a lost one says nothing of that one's outcome.
+  const bool another = told.origin == Origin::Agent && recorded->spec->origin == Origin::Controller;
+  if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt ||
+      another) {
     stop_on_agent(step, session, told, "the controller has recorded its end already");
     return;
   }
