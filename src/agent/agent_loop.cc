@@ -21,22 +21,17 @@ std::chrono::microseconds to_chrono(Duration duration) {
   return std::chrono::microseconds(duration.us);
 }
 
-exec::RunSpec run_spec(const core::JournalEntry& entry) {
-  return {.id = entry.id,
-          .attempt = entry.attempt,
-          .kind = entry.kind,
-          .inputs = entry.inputs,
-          .timeout = entry.timeout,
-          .name = entry.name,
-          .requested_by = entry.requested_by};
-}
-
-void log_start(const core::JournalEntry& entry, bool recovered) {
-  log::info(recovered ? log::Message("action is attached to again") : log::Message("action starts"),
-            {{"action", entry.id.to_string()},
-             {"attempt", entry.attempt},
-             {"name", entry.name},
-             {"kind", entry.kind}});
+void log_starts(const io::AgentEffects& effects) {
+  for (const auto& run : effects.runs) {
+    const auto* start = std::get_if<io::StartRun>(&run);
+    if (start == nullptr) continue;
+    log::info(start->recovered ? log::Message("action is attached to again")
+                               : log::Message("action starts"),
+              {{"action", start->entry->id.to_string()},
+               {"attempt", start->entry->attempt},
+               {"name", start->entry->name},
+               {"kind", start->entry->kind}});
+  }
 }
 
 // An end is journalled and reported in the same step.
@@ -64,9 +59,14 @@ AgentLoop::~AgentLoop() { stop(); }
 
 void AgentLoop::start(exec::Executor& executor, rpc::LinkClient* link) {
   MUSTER_CHECK(!thread_.joinable(), "the agent's loop was started twice");
-  executor_ = &executor;
   link_ = link;
   output_.emplace(options_.output, executor, core_);
+  StepRelease::Outlets outlets;
+  if (link != nullptr) {
+    outlets.send = [link](const io::AgentMessage& message) { link->send(message); };
+  }
+  outlets.answer = [this](io::LocalReply& reply) { answer(reply); };
+  release_.emplace(executor, *this, std::move(outlets));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -160,7 +160,7 @@ void AgentLoop::take_in(InboxItem item) {
     std::visit([&](auto& one) { one.request = request; }, local->input);
     std::visit([&](const auto& one) { step(now, one); }, local->input);
   } else {
-    pending_.push_back({.effects = {}, .deferred = std::move(item), .link = LinkChange::None});
+    held_.hold({.effects = {}, .deferred = std::move(item), .link = LinkChange::None});
   }
 }
 
@@ -179,7 +179,7 @@ void AgentLoop::step(Timestamp now, const io::AgentInput& input, LinkChange link
 
 void AgentLoop::take_effects(io::AgentEffects effects, LinkChange link) {
   writes_.insert(writes_.end(), effects.writes.begin(), effects.writes.end());
-  pending_.push_back({.effects = std::move(effects), .deferred = std::nullopt, .link = link});
+  held_.hold({.effects = std::move(effects), .deferred = std::nullopt, .link = link});
 }
 
 void AgentLoop::tick_if_due() {
@@ -192,9 +192,9 @@ void AgentLoop::tick_if_due() {
 }
 
 bool AgentLoop::settle() {
+  const auto ticket = held_.close_group(true);
   if (!commit()) return false;
-  for (auto& pending : pending_) release(pending);
-  pending_.clear();
+  while (auto pending = held_.take(*ticket)) release(*pending);
   return true;
 }
 
@@ -241,40 +241,10 @@ void AgentLoop::set_health(std::optional<JournalHealth> changed) {
 
 void AgentLoop::release(Pending& pending) {
   if (pending.deferred) return read_deferred(*pending.deferred);
-  if (pending.link == LinkChange::Down) {
-    link_ready_ = false;
-    output_->drop_link_requests();
-  } else if (pending.link == LinkChange::Up) {
-    link_ready_ = true;
-  }
+  if (pending.link == LinkChange::Down) output_->drop_link_requests();
   log_ends(pending.effects);
-  for (const auto& write : pending.effects.writes) {
-    if (const auto* drop = std::get_if<io::DropEntry>(&write)) {
-      executor_->forget(drop->id, drop->attempt);
-    }
-  }
-  // Before the view of a session nothing may be said in it; the view tells it all.
-  if (link_ != nullptr && link_ready_) {
-    for (const auto& message : pending.effects.messages) link_->send(message);
-  }
-  for (const auto& run : pending.effects.runs) release_run(run);
-  for (auto& reply : pending.effects.replies) answer(reply);
-}
-
-void AgentLoop::release_run(const io::RunCommand& run) {
-  if (const auto* signal = std::get_if<io::SignalRun>(&run)) {
-    executor_->signal(signal->id, signal->attempt, signal->signal);
-    return;
-  }
-  const auto& start = std::get<io::StartRun>(run);
-  const auto& entry = *start.entry;
-  if (entry.is_final()) {
-    // Only to learn that it has ended: nothing may start for an entry that is final.
-    const bool traced = executor_->read_output(entry.id, entry.attempt, 0, 1).known;
-    if (!traced) return on_ended(entry.id, entry.attempt, {});
-  }
-  log_start(entry, start.recovered);
-  executor_->start(run_spec(entry), start.recovered);
+  log_starts(pending.effects);
+  release_->let_out(pending.effects, pending.link);
 }
 
 void AgentLoop::answer(io::LocalReply& reply) {
@@ -321,9 +291,9 @@ void AgentLoop::read_deferred(InboxItem& item) {
 // Whoever waits for an answer gets this one instead.
 void AgentLoop::refuse_waiting(const Error& error) {
   for (const auto& [request, callback] : std::exchange(replies_, {})) callback(fail(Error(error)));
-  for (auto& pending : pending_) {
+  held_.for_each([&](Pending& pending) {
     if (pending.deferred) refuse(*std::exchange(pending.deferred, std::nullopt), error);
-  }
+  });
   for (const auto& item : inbox_.take_requests()) refuse(item, error);
 }
 

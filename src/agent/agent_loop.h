@@ -13,10 +13,12 @@
 #include "agent/inbox.h"
 #include "agent/journal.h"
 #include "agent/output_waiter.h"
+#include "agent/step_release.h"
 #include "base/backoff.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/agent/agent_core.h"
+#include "core/hold_queue.h"
 #include "exec/executor.h"
 #include "rpc/link_client.h"
 
@@ -78,7 +80,6 @@ class AgentLoop final : public exec::ExecutorListener {
   void on_output(const core::ActionId& id, std::uint32_t attempt) override;
 
  private:
-  enum class LinkChange : std::uint8_t { None, Up, Down };
   // What one item asks for once the batch is durable.
   struct Pending {
     core::agent::AgentEffects effects;
@@ -96,7 +97,6 @@ class AgentLoop final : public exec::ExecutorListener {
   bool commit();
   void set_health(std::optional<JournalHealth> changed);
   void release(Pending& pending);
-  void release_run(const core::agent::RunCommand& run);
   void answer(core::agent::LocalReply& reply);
   void read_deferred(InboxItem& item);
   void refuse_waiting(const Error& error);
@@ -105,7 +105,6 @@ class AgentLoop final : public exec::ExecutorListener {
   // Constant after start().
   const AgentLoopOptions options_;
   Journal& journal_;
-  exec::Executor* executor_ = nullptr;
   rpc::LinkClient* link_ = nullptr;
 
   Inbox inbox_;
@@ -113,13 +112,13 @@ class AgentLoop final : public exec::ExecutorListener {
   // Owned by the loop's thread.
   core::agent::AgentCore core_;
   std::optional<OutputWaiter> output_;
-  std::vector<Pending> pending_;
+  std::optional<StepRelease> release_;
+  core::HoldQueue<Pending> held_;
   std::vector<core::agent::JournalWrite> writes_;
   std::optional<std::uint64_t> new_term_;
   std::map<core::RequestId, std::function<void(Result<core::JournalEntryPtr>)>> replies_;
   core::RequestId next_request_ = 1;
   Timestamp last_now_;
-  bool link_ready_ = false;  // the whole view of this session was sent
 
   mutable std::mutex health_mutex_;
   JournalHealth health_;  // protected by health_mutex_

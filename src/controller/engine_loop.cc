@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "log/log.h"
-#include "store/record_codec.h"
+#include "store/engine_loader.h"
 
 namespace muster::controller {
 namespace {
@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kGroupMax = 2000;
 // Steps that may wait for the store. Beyond it the loop waits too, and the inbox fills.
 constexpr std::size_t kHeldMax = 50'000;
-constexpr std::size_t kLookupMatchesMax = 6;
 
 }  // namespace
 
@@ -38,10 +37,8 @@ void EngineLoop::begin(store::Term term, core::Effects first) {
                                                 {{"problem", error.message}});
                                     }});
   std::vector<core::Write> writes;
-  ticket_ = 1;
   hold(std::move(first), writes);
-  if (writes.empty()) durable_ = 1;
-  if (!writes.empty()) committer_->submit(ticket_, std::move(writes));
+  commit(std::move(writes));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -144,7 +141,7 @@ bool EngineLoop::wait_for_work(std::vector<Item>& taken) {
   std::unique_lock lock(mutex_);
   const auto deadline = engine_.next_deadline();
   const auto ready = [this] {
-    const bool can_release = !held_.empty() && held_.front().ticket <= durable_;
+    const bool can_release = held_.can_release(durable_);
     const bool can_take = !inbox_.empty() && held_.size() < kHeldMax;
     return stopping_ || fatal_.has_value() || can_release || can_take;
   };
@@ -183,29 +180,20 @@ void EngineLoop::run() {
 
 void EngineLoop::work(std::vector<Item> items) {
   std::vector<core::Write> writes;
-  ++ticket_;
   std::uint64_t steps = 0;
   for (Item& item : items) {
     if (auto* input = std::get_if<core::Input>(&item)) {
       hold(engine_.step(tell_time(), *input), writes);
       ++steps;
     } else {
-      held_.push_back({ticket_, std::move(std::get<Read>(item))});
+      held_.hold(std::move(std::get<Read>(item)));
     }
   }
   if (const auto deadline = engine_.next_deadline(); deadline && *deadline <= tell_time()) {
     hold(engine_.step(last_now_, core::Tick{}), writes);
     ++steps;
   }
-  if (writes.empty()) {
-    // Nothing of its own to wait for: what was held for this ticket only waits for those before.
-    --ticket_;
-    for (auto held = held_.rbegin(); held != held_.rend() && held->ticket > ticket_; ++held) {
-      held->ticket = ticket_;
-    }
-  } else {
-    committer_->submit(ticket_, std::move(writes));
-  }
+  commit(std::move(writes));
   const std::lock_guard lock(mutex_);
   health_.steps += steps;
 }
@@ -213,7 +201,12 @@ void EngineLoop::work(std::vector<Item> items) {
 void EngineLoop::hold(core::Effects effects, std::vector<core::Write>& writes) {
   if (effects.empty()) return;
   for (const core::Write& write : effects.writes) writes.push_back(write);
-  held_.push_back({ticket_, std::move(effects)});
+  held_.hold(std::move(effects));
+}
+
+void EngineLoop::commit(std::vector<core::Write> writes) {
+  const auto ticket = held_.close_group(!writes.empty());
+  if (ticket) committer_->submit(*ticket, std::move(writes));
 }
 
 void EngineLoop::release() {
@@ -222,13 +215,11 @@ void EngineLoop::release() {
     const std::lock_guard lock(mutex_);
     durable = durable_;
   }
-  while (!held_.empty() && held_.front().ticket <= durable) {
-    Held held = std::move(held_.front());
-    held_.pop_front();
-    if (auto* effects = std::get_if<core::Effects>(&held.what)) {
+  while (auto held = held_.take(durable)) {
+    if (auto* effects = std::get_if<core::Effects>(&*held)) {
       release_effects(*effects);
     } else {
-      std::get<Read>(held.what)(engine_, tell_time());
+      std::get<Read> (*held)(engine_, tell_time());
     }
   }
 }
@@ -255,21 +246,7 @@ void EngineLoop::release_effects(core::Effects& effects) {
 }
 
 void EngineLoop::answer(const core::Lookup& lookup) {
-  core::LookupDone done{.lookup = lookup.lookup, .found = {}};
-  const auto take = [&](std::string_view value) {
-    auto action = store::decode_action(value);
-    // Live actions are the engine's own; only what has ended is history.
-    if (action && (*action)->is_final()) done.found.push_back(std::move(*action));
-  };
-  for (const core::ActionId& id : lookup.ids) {
-    const auto record = store_.get(store::Space::Action, id.bytes());
-    if (record && *record) take(**record);
-  }
-  for (const std::string& name : lookup.names) {
-    const auto records = store_.find_actions_by_name(name, kLookupMatchesMax);
-    if (!records) continue;
-    for (const store::Record& record : *records) take(record.value);
-  }
+  core::LookupDone done = store::answer_lookup(store_, lookup);
   const std::lock_guard lock(mutex_);
   inbox_.push_front(core::Input(std::move(done)));
 }

@@ -14,6 +14,7 @@
 
 #include "controller/controller.h"
 #include "core/engine.h"
+#include "core/hold_queue.h"
 #include "store/committer.h"
 
 namespace muster::controller {
@@ -42,16 +43,13 @@ class EngineLoop final : public Controller {
  private:
   using Read = std::function<void(const core::Engine&, Timestamp)>;
   using Item = std::variant<core::Input, Read>;
-  // Something that may leave once `ticket` is durable.
-  struct Held {
-    std::uint64_t ticket = 0;
-    std::variant<core::Effects, Read> what;
-  };
+  using Held = std::variant<core::Effects, Read>;
 
   void run();
   bool wait_for_work(std::vector<Item>& taken);
   void work(std::vector<Item> items);
   void hold(core::Effects effects, std::vector<core::Write>& writes);
+  void commit(std::vector<core::Write> writes);
   void release();
   void release_effects(core::Effects& effects);
   void answer(const core::Lookup& lookup);
@@ -81,8 +79,7 @@ class EngineLoop final : public Controller {
 
   // Loop thread only.
   core::Engine engine_;
-  std::deque<Held> held_;
-  std::uint64_t ticket_ = 0;
+  core::HoldQueue<Held> held_;
   Timestamp last_now_;
 
   std::unique_ptr<store::Committer> committer_;

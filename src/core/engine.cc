@@ -97,7 +97,10 @@ void Engine::restore_agent(AgentPtr agent) {
   parts_->state.agents.put(std::make_shared<const Agent>(std::move(unknown)));
 }
 
-void Engine::restore_idempotency(PutIdempotency record) { parts_->state.idempotency.put(record); }
+void Engine::restore_idempotency(PutIdempotency record) {
+  if (planted(parts_->state.options.bug, Bug::KeyForgotten)) return;
+  parts_->state.idempotency.put(record);
+}
 
 void Engine::restore_event_seq(std::uint64_t last) { parts_->state.last_event_seq = last; }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/planted_bug.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/action/explain.h"
@@ -30,6 +31,7 @@ struct EngineOptions {
   std::size_t batch_max = 10'000;       // actions of one request
   std::size_t idempotency_max = 1'000'000;
   std::size_t agents_max = 100'000;
+  Bug bug = Bug::None;  // for tests of the simulator
 };
 
 struct EngineStats {

@@ -104,10 +104,10 @@ std::string EngineScript::run(const std::string& line) {
   if (command == "disconnect") return step(AgentDisconnected{session(first), "gone"});
   if (command == "heartbeat") return step(AgentHeartbeat{session(first)});
   if (command == "sync") {
-    AgentSyncPage page{.session = session(first), .sync = 0, .actions = {}, .last = true};
+    AgentSyncPage page{.session = session(first), .sync = 0, .actions = {}, .last = !args.contains("more")};
     page.sync = std::stoull(get(args, "number", "0"));
     for (std::size_t i = 1; i < words.size(); ++i) {
-      if (words[i].starts_with("number=")) continue;
+      if (words[i].starts_with("number=") || words[i] == "more") continue;
       const Words parts = split_words(words[i], ':');
       page.actions.push_back(agent_action(parts[0], {"", "", parts[1]}, arguments_of(parts)));
     }

@@ -11,6 +11,7 @@ Timestamp timer_of(const Action& action, const EngineOptions& options, Timestamp
   const bool waits_for_time =
       action.status == Status::Ready || (action.status == Status::PendingSchedule && !action.sent);
   if (waits_for_time && action.next_try > now) return action.next_try;
+  if (planted(options.bug, Bug::DeadlineForgotten) && action.spec->side == Side::Agent) return {};
   return action.deadline;
 }
 

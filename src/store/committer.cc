@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
-#include <variant>
 
 #include "base/check.h"
-#include "store/record_codec.h"
 
 namespace muster::store {
 namespace {
@@ -16,28 +12,6 @@ namespace {
 std::chrono::microseconds to_chrono(Duration duration) {
   return std::chrono::microseconds(duration.us);
 }
-
-bool can_be_retried(const Error& error) {
-  return error.code == ErrorCode::StoreUnavailable || error.code == ErrorCode::Unavailable;
-}
-
-// Which writes of a batch are overwritten by a later one of the same record. Walks backwards.
-class LastWrites {
- public:
-  bool is_last(const core::Write& write) {
-    if (const auto* action = std::get_if<core::PutAction>(&write)) {
-      return actions_.insert(action->action->id()).second;
-    }
-    if (const auto* agent = std::get_if<core::PutAgent>(&write)) {
-      return agents_.insert(agent->agent->identity.name).second;
-    }
-    return true;
-  }
-
- private:
-  std::unordered_set<Uuid> actions_;
-  std::unordered_set<std::string_view> agents_;
-};
 
 }  // namespace
 
@@ -100,14 +74,16 @@ void Committer::run() {
       const std::lock_guard lock(mutex_);
       if (stopping_ && queue_.empty()) return;
     } else {
-      const Group group = encode_group(std::move(submissions));
+      const Group group{.batch = encode_group(term_, submissions),
+                        .ticket = submissions.back().ticket,
+                        .submissions = submissions.size()};
       if (!commit_group(group)) return;
     }
     if (purge_due()) purge_once();
   }
 }
 
-std::vector<Committer::Submission> Committer::next_submissions() {
+std::vector<Submission> Committer::next_submissions() {
   std::unique_lock lock(mutex_);
   wake_.wait_until(lock, purge_at_, [this] { return stopping_ || !queue_.empty(); });
   std::vector<Submission> taken;
@@ -121,23 +97,6 @@ std::vector<Committer::Submission> Committer::next_submissions() {
   }
   in_flight_ = taken.size();
   return taken;
-}
-
-Committer::Group Committer::encode_group(std::vector<Submission> submissions) const {
-  std::vector<const core::Write*> kept;
-  LastWrites last_writes;
-  for (auto submission = submissions.rbegin(); submission != submissions.rend(); ++submission) {
-    for (auto write = submission->writes.rbegin(); write != submission->writes.rend(); ++write) {
-      if (last_writes.is_last(*write)) kept.push_back(&*write);
-    }
-  }
-  Group group;
-  group.batch.term = term_;
-  group.batch.records.reserve(kept.size());
-  for (auto write = kept.rbegin(); write != kept.rend(); ++write) append(group.batch, **write);
-  group.ticket = submissions.back().ticket;
-  group.submissions = submissions.size();
-  return group;
 }
 
 bool Committer::commit_group(const Group& group) {

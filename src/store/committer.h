@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/effects.h"
+#include "store/commit_group.h"
 #include "store/store.h"
 
 // Group commit. One thread takes everything that was submitted meanwhile, encodes it, and commits
@@ -87,10 +88,6 @@ class Committer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  struct Submission {
-    std::uint64_t ticket = 0;
-    std::vector<core::Write> writes;
-  };
   struct Group {
     Batch batch;
     std::uint64_t ticket = 0;
@@ -100,7 +97,6 @@ class Committer {
   void run();
   // Waits for work; empty when it is time to purge, or to end.
   std::vector<Submission> next_submissions();
-  Group encode_group(std::vector<Submission> submissions) const;
   // Until it is durable; false: it will never be.
   bool commit_group(const Group& group);
   // Sleeps unless there is a reason not to; false: give up.

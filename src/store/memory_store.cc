@@ -26,13 +26,39 @@ Result<std::unique_ptr<MemoryStore>> MemoryStore::open_backup(const std::string&
   return store;
 }
 
+void MemoryStore::set_applied_hook(AppliedHook hook) {
+  const std::lock_guard lock(mutex_);
+  applied_hook_ = std::move(hook);
+}
+
+bool MemoryStore::settle_late(bool apply) {
+  const std::lock_guard lock(mutex_);
+  return settle_late_locked(apply);
+}
+
+bool MemoryStore::settle_late_locked(bool apply) {
+  if (!late_) return false;
+  const Batch batch = std::move(*late_);
+  late_.reset();
+  if (!apply || batch.term != state_.term) return false;
+  apply_and_tell(batch);
+  return true;
+}
+
+void MemoryStore::apply_and_tell(const Batch& batch) {
+  apply(state_, batch);
+  if (applied_hook_) applied_hook_(batch, state_.term);
+}
+
 Result<Term> MemoryStore::acquire_term() {
   const std::lock_guard lock(mutex_);
+  settle_late_locked(false);
   return ++state_.term;
 }
 
 Result<void> MemoryStore::commit(const Batch& batch) {
   const std::lock_guard lock(mutex_);
+  settle_late_locked(true);
   const CommitFault fault = fault_hook_ ? fault_hook_(batch) : CommitFault::None;
   if (fault == CommitFault::Refuse) {
     return fail(ErrorCode::StoreUnavailable, "the store refuses writes (injected fault)");
@@ -41,11 +67,15 @@ Result<void> MemoryStore::commit(const Batch& batch) {
     return fail(ErrorCode::Unavailable, "the store did not answer (injected fault)");
   }
   if (fault == CommitFault::Fence) ++state_.term;
-  if (state_.term != batch.term) {
+  if (state_.term != batch.term && !planted(bug_, Bug::FenceIgnored)) {
     return fail(ErrorCode::Fenced, "the store is at term {}, this writer has term {}", state_.term,
                 batch.term);
   }
-  apply(state_, batch);
+  if (fault == CommitFault::ApplyLate) {
+    late_ = batch;
+    return fail(ErrorCode::Unavailable, "the store did not answer (injected fault)");
+  }
+  apply_and_tell(batch);
   if (fault == CommitFault::TimeoutApplied) {
     return fail(ErrorCode::Unavailable, "the store did not answer (injected fault)");
   }
@@ -306,6 +336,7 @@ Result<void> MemoryStore::probe() {
       return fail(ErrorCode::StoreUnavailable, "the store refuses writes (injected fault)");
     case CommitFault::TimeoutApplied:
     case CommitFault::TimeoutLost:
+    case CommitFault::ApplyLate:
       return fail(ErrorCode::Unavailable, "the store did not answer (injected fault)");
     case CommitFault::Fence:
       ++state_.term;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/planted_bug.h"
 #include "base/result.h"
 #include "store/store.h"
 
@@ -19,6 +20,7 @@ enum class CommitFault : std::uint8_t {
   Refuse,          // StoreUnavailable, as with a full disk
   TimeoutApplied,  // Unavailable, but the batch was applied
   TimeoutLost,     // Unavailable, and the batch was not applied
+  ApplyLate,       // Unavailable; the batch is applied by settle_late(), or never
   Fence,           // another writer takes over just before: Fenced
 };
 
@@ -33,9 +35,18 @@ class MemoryStore final : public Store {
   // the store's lock: it must not call the store.
   using FaultHook = std::function<CommitFault(const Batch&)>;
 
-  MemoryStore() = default;
+  explicit MemoryStore(Bug bug = Bug::None) : bug_(bug) {}
 
   void set_fault_hook(FaultHook hook);
+  // Told of each batch that is applied, with the highest term that was given out. Under the lock.
+  using AppliedHook = std::function<void(const Batch&, Term)>;
+  void set_applied_hook(AppliedHook hook);
+
+  // Decides what became of a batch with CommitFault::ApplyLate: applied now, unless another writer
+  // has the store since, or lost. Whatever comes after it decides as well: the next commit finds it
+  // applied, a new writer finds it lost. Answers whether it was applied.
+  bool settle_late(bool apply);
+
   // The store as it was when backup(path) ran; NotFound if there is no such backup. The new store
   // knows of no backups and has no hook.
   Result<std::unique_ptr<MemoryStore>> open_backup(const std::string& path) const;
@@ -91,12 +102,17 @@ class MemoryStore final : public Store {
   static std::size_t purge_events(State& state, const Retention& retention, Timestamp oldest_kept,
                                   std::size_t limit);
   Result<RecordPage> load_actions(std::string_view after_key, std::size_t limit) const;
+  void apply_and_tell(const Batch& batch);
+  bool settle_late_locked(bool apply);
 
+  const Bug bug_;
   mutable std::mutex mutex_;
   // Protected by mutex_.
   State state_;
   std::map<std::string, State> backups_;
   FaultHook fault_hook_;
+  AppliedHook applied_hook_;
+  std::optional<Batch> late_;
 };
 
 }  // namespace muster::store

@@ -32,7 +32,7 @@ LAYERS = {
     "http": {"base", "core", "log", "os"},
     "exec": {"base", "core", "crypto", "log", "os"},
     "plugin": {"base", "core", "crypto", "log", "model", "os", "plan"},
-    "sim": {"base", "core", "log", "model", "plan", "store"},
+    "sim": {"agent", "base", "core", "exec", "log", "model", "plan", "rpc", "store"},
     "controller": {"base", "core", "crypto", "exec", "http", "log", "model", "os", "plan",
                    "plugin", "rpc", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},

@@ -233,7 +233,9 @@ void settle_ended(Step& step) {
       if (!dependent) continue;
       const auto& left = dependent->depends_on_left;
       if (std::find(left.begin(), left.end(), ended->id()) == left.end()) continue;
-      if (ended->status == Status::Succeeded) {
+      const bool released = planted(step.state.options.bug, Bug::DependentsReleasedOnFailure) &&
+                            ended->status == Status::Failed;
+      if (ended->status == Status::Succeeded || released) {
         dependency_succeeded(step, *dependent, ended->id());
       } else {
         dependency_ended_badly(step, *dependent, *ended);

@@ -63,7 +63,10 @@ void AgentCore::on(Timestamp now, const Schedule& input, AgentEffects& out) {
   if (const auto known = find(input.id)) {
     // A newer attempt of an entry that has not ended breaks the protocol. One whose earlier run may
     // still be alive has to wait; the controller sends it again with its next sync.
-    if (input.attempt <= known->attempt || !known->is_final() || in_slot(*known)) {
+    const bool again = planted(options_.bug, Bug::FinishedStartsAgain) && known->is_final() &&
+                       input.attempt == known->attempt;
+    const bool newer = input.attempt > known->attempt || again;
+    if (!newer || !known->is_final() || in_slot(*known)) {
       out.messages.push_back(SendReport{to_agent_action(*known, known->origin == Origin::Agent)});
       return;
     }
@@ -122,6 +125,10 @@ JournalEntryPtr AgentCore::make_entry(Timestamp now, const Schedule& action, Ori
 }
 
 void AgentCore::admit(Timestamp now, JournalEntryPtr entry, AgentEffects& out) {
+  if (planted(options_.bug, Bug::TwoActionsAtOnce) && slot_) {
+    start(now, entry, out);
+    return;
+  }
   if (!slot_) {
     MUSTER_CHECK(queue_.empty(), "{} entries wait while nothing runs", queue_.size());
     start(now, entry, out);
@@ -181,7 +188,8 @@ void AgentCore::attach(Timestamp now, const JournalEntryPtr& entry, AgentEffects
                .counted_at = now,
                .paused = frozen};
   index(entry);
-  out.runs.push_back(StartRun{entry, true});
+  const bool forgot = planted(options_.bug, Bug::DoubleStartAfterRestart) && !abandoned;
+  out.runs.push_back(StartRun{entry, !forgot});
   if (entry->control != Signal::None) {
     out.runs.push_back(SignalRun{entry->id, entry->attempt, entry->control});
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/planted_bug.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/agent/agent_io.h"
@@ -27,6 +28,7 @@ struct AgentCoreOptions {
   Duration default_timeout = Duration::seconds(3600);
   // The runner enforces the timeout; beyond this much more the core declares the run ended.
   Duration overrun_grace = Duration::seconds(60);
+  Bug bug = Bug::None;  // for tests of the simulator
 };
 
 // The agent's decisions: a durable queue of actions, one of which runs at a time, in the order of

@@ -63,8 +63,14 @@ void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   spec.inputs = told.inputs;
   spec.requested_by = told.requested_by;
   if (!told.timeout.is_zero()) spec.timeout = told.timeout;
+  // What the controller's own request waited for is not what the agent's action waits for.
   spec.retry = {};
   spec.interval = {};
+  spec.not_before = {};
+  spec.not_after = {};
+  spec.approval.reset();
+  spec.depends_on.clear();
+  action.depends_on_left.clear();
   action.spec = std::make_shared<const ActionSpec>(std::move(spec));
   report_conflict(step, told, "the agent has an action of its own with this id; the agent wins");
 }
@@ -169,13 +175,18 @@ void adopt(Step& step, const AgentName& agent, SessionId session, const AgentAct
 // The history knows it: it has ended.
 void settle_with_history(Step& step, SessionId session, const AgentAction& told,
                          const ActionPtr& recorded) {
-  if (recorded->status != Status::Lost || recorded->attempt != told.attempt) {
+  const bool overwritten = planted(step.state.options.bug, Bug::FinalStatusOverwritten);
+  // An action of the agent's own under the id of a lost one says nothing of that one's outcome.
+  const bool another = told.origin == Origin::Agent && recorded->spec->origin == Origin::Controller;
+  if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt ||
+      another) {
     stop_on_agent(step, session, told, "the controller has recorded its end already");
     return;
   }
   // A lost action that is still running is left alone until it ends; then its outcome counts.
   if (!is_final(told.status)) return;
   Action next = *recorded;
+  if (overwritten) next.status = Status::Lost;
   ++next.revision;
   next.outputs = told.outputs;
   if (told.start_time.is_set()) next.start_time = told.start_time;
@@ -205,7 +216,8 @@ void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
   }
   Action next = *action;
   bool changed = false;
-  if (told.origin == Origin::Agent && next.spec->origin == Origin::Controller) {
+  const bool conflict = told.origin == Origin::Agent && next.spec->origin == Origin::Controller;
+  if (conflict && !planted(step.state.options.bug, Bug::AgentLosesOnConflict)) {
     take_over_spec(step, next, told);
     next.attempt = told.attempt;
     changed = true;

@@ -34,6 +34,12 @@ void go_offline(Step& step, const AgentName& name, const std::string& reason) {
   }
   step.state.agents.close(name);
   step.state.agent_timers.clear(name);
+  if (planted(step.state.options.bug, Bug::LostOnUnreachable)) {
+    for (const auto& [seq, id] : std::map(step.state.actions.of_agent(name))) {
+      const ActionPtr action = step.state.actions.find(id);
+      if (is_on_agent(action->status)) finish(step, *action, Status::Lost, reason);
+    }
+  }
   set_state(step, step.state.agents.find(name), AgentState::Offline, reason);
 }
 
@@ -164,9 +170,10 @@ void handle_sync_page(Step& step, const AgentSyncPage& page) {
   std::vector<AgentAction> unknown;
   for (const AgentAction& action : page.actions) {
     apply_agent_action(step, name, page.session, action, unknown);
-    // An agent that still tells of an older attempt does not have the current one.
+    // An agent that still tells of an older attempt does not have the current one. What is not
+    // known here counts as seen: it may be adopted before the last page comes.
     const ActionPtr known = step.state.actions.find(action.id);
-    if (known && action.attempt >= known->attempt) session.seen.insert(action.id);
+    if (!known || action.attempt >= known->attempt) session.seen.insert(action.id);
   }
   look_up_unknown(step, name, page.session, std::move(unknown));
   if (page.last) complete_sync(step, name);

@@ -1,0 +1,30 @@
+#include "sim/check_final.h"
+
+#include <fmt/format.h>
+
+namespace muster::sim {
+
+using core::Status;
+
+Wrong check_final(const RecordView::Change& change) {
+  if (!change.before || !change.before->is_final() || change.same_bytes) return std::nullopt;
+  if (!change.after) return std::nullopt;
+  const bool found_again = change.before->status == Status::Lost && change.after->is_final();
+  if (found_again) return std::nullopt;
+  return fmt::format("action {} was {} and is now {} ({})", change.before->id().to_string(),
+                     core::name(change.before->status), core::name(change.after->status),
+                     change.after->status_reason);
+}
+
+Wrong check_lost(const RecordView::Change& change, const JournalView& journal) {
+  if (!change.after || change.after->status != Status::Lost || change.same_bytes) {
+    return std::nullopt;
+  }
+  const auto entry = journal.find(change.after->id());
+  if (!entry || entry->attempt != change.after->attempt || entry->acked) return std::nullopt;
+  return fmt::format("action {} is LOST, but the journal of agent '{}' has it as {}",
+                     change.after->id().to_string(), change.after->spec->target,
+                     core::name(entry->status));
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "sim/check_durable.h"
+#include "sim/views.h"
+
+namespace muster::sim {
+
+// Promise 5: a final status never changes, but that a LOST action takes its true outcome.
+Wrong check_final(const RecordView::Change& change);
+
+// What LOST means: the agent's journal does not have it. An agent that cannot be reached has lost
+// nothing. `journal` is that of the action's agent.
+Wrong check_lost(const RecordView::Change& change, const JournalView& journal);
+
+}  // namespace muster::sim
