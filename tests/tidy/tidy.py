@@ -34,8 +34,9 @@ LAYERS = {
     "controller": {"base", "core", "exec", "http", "log", "model", "plan", "plugin", "rpc",
                    "store"},
     "agent": {"base", "core", "exec", "http", "log", "rpc", "store"},
-    "cli": {"agent", "base", "controller", "core", "exec", "http", "log", "model", "plan", "rpc",
-            "sim", "store"},
+    "bench": {"base", "core", "http", "log", "rpc", "store"},
+    "cli": {"agent", "base", "bench", "controller", "core", "exec", "http", "log", "model",
+            "plan", "rpc", "sim", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 
