@@ -31,7 +31,7 @@ tsan:
 
 bench: build
 	@scripts/install-deps test
-	@MUSTER_BINARY=$(CURDIR)/build/release/muster bench/actions.py
+	@scripts/bench
 
 soak: build
 	@scripts/install-deps test

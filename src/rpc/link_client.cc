@@ -1,8 +1,5 @@
 #include "rpc/link_client.h"
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -11,38 +8,17 @@
 
 #include "os/clock.h"
 #include "os/random.h"
+#include "rpc/agent_channel.h"
 #include "rpc/client_session.h"
 #include "rpc/endpoint.h"
 
 namespace muster::rpc {
 namespace {
 
-constexpr int kKeepaliveMs = 30'000;
-constexpr int kKeepaliveTimeoutMs = 15'000;
 // After a session that lasted this long, dialling starts again with the shortest back-off.
 constexpr Duration kStableSession = Duration::seconds(10);
 // How long a stop waits for the controller to answer our goodbye.
 constexpr Duration kCloseGrace = Duration::millis(500);
-
-// The seam for TLS: nothing else knows how a controller is trusted.
-std::shared_ptr<grpc::ChannelCredentials> make_channel_credentials() {
-  return grpc::InsecureChannelCredentials();
-}
-
-// A channel per dial, with connections of its own: gRPC's back-off, its sharing of connections and
-// its retries would all come between us and the controller that we mean to dial now.
-std::shared_ptr<grpc::Channel> make_channel(const std::string& controller) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  arguments.SetMaxReceiveMessageSize(static_cast<int>(kFrameAcceptedMax));
-  arguments.SetMaxSendMessageSize(static_cast<int>(kFrameAcceptedMax));
-  return grpc::CreateCustomChannel(controller, make_channel_credentials(), arguments);
-}
 
 class LinkClientImpl final : public LinkClient {
  public:
@@ -163,7 +139,7 @@ LinkClientImpl::Outcome LinkClientImpl::run_session(const std::string& controlle
   dial_until_ = began + options_.dial_timeout;
   heartbeat_at_.reset();
   cancel_at_.reset();
-  grpc::GenericStub stub(make_channel(controller));
+  grpc::GenericStub stub(make_agent_channel(controller));
   ClientSession session(handler_, counters_, progress_);
   set_current(&session);
   session.start(stub, hello);

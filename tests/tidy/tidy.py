@@ -36,8 +36,9 @@ LAYERS = {
     "controller": {"base", "core", "crypto", "exec", "http", "log", "model", "os", "plan",
                    "plugin", "rpc", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
-    "cli": {"agent", "base", "controller", "core", "crypto", "exec", "http", "log", "model", "os",
-            "plan", "rpc", "sim", "store"},
+    "bench": {"base", "core", "http", "log", "os", "rpc", "store"},
+    "cli": {"agent", "base", "bench", "controller", "core", "crypto", "exec", "http", "log",
+            "model", "os", "plan", "rpc", "sim", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 
