@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/migration.h"
 #include "model/place.h"
 
 // What packs declare, as they declare it: unchecked values, each with the place where it stands.
@@ -94,6 +95,7 @@ struct ViewDefinition {
   std::string description;
   std::string method;
   Place place;
+  std::string pack = {};  // whose plugin computes it; set by build_schema()
 };
 
 enum class ElementKind : std::uint8_t { Child, Collection, Reference, RefCollection };
@@ -140,6 +142,7 @@ struct PackDefinition {
   std::vector<PropertyTypeDefinition> property_types;
   std::vector<ItemTypeDefinition> item_types;
   Place place;
+  std::vector<Migration> migrations = {};  // oldest first
 };
 
 }  // namespace muster::model

@@ -8,12 +8,11 @@
 
 #include "model/definition.h"
 #include "model/place.h"
-
-namespace re2 {
-class RE2;
-}
+#include "model/version.h"
 
 namespace muster::model {
+
+class Regex;
 
 // A definition that cannot be used, with the place of what is wrong.
 struct DefinitionError {
@@ -26,7 +25,7 @@ struct DefinitionError {
 struct PropertyType {
   PropertyTypeDefinition definition;
   std::string pack;
-  std::shared_ptr<const re2::RE2> regex;  // null: any text
+  std::shared_ptr<const Regex> regex;  // null: any text
 };
 
 struct Property {
@@ -78,6 +77,8 @@ struct Pack {
   std::string version;
   std::string description;
   std::vector<PackNeed> needs;
+  bool has_plugin = false;
+  std::vector<Migration> migrations;
 };
 
 // All types of all packs, checked and resolved. Immutable; pointers into it stay valid as long as
@@ -121,13 +122,11 @@ struct BuiltSchema {
   std::vector<DefinitionError> errors;  // all of them, in the order of their places
 };
 
-// Checks all packs together: names that clash, unknown bases and types, properties redefined along
-// `extends`, cycles of `extends` and of `require`, defaults that their own type refuses, regular
-// expressions that do not compile, packs or versions that are missing. The type of the model's root
-// is called "root".
+// Checks all packs together: names that clash, unknown bases and types, types of a pack that is not
+// needed, properties redefined along `extends`, cycles of `extends`, of `require` and of required
+// children, defaults that their own type refuses, regular expressions that do not compile, packs or
+// versions that are missing, migrations that do not lead to the types there are. The type of the
+// model's root is called "root".
 BuiltSchema build_schema(const std::vector<PackDefinition>& packs);
-
-// -1, 0, 1 as `a` is older than, equal to, or newer than `b`. Missing numbers count as 0.
-int compare_versions(std::string_view a, std::string_view b);
 
 }  // namespace muster::model

@@ -24,6 +24,8 @@ LAYERS = {
     "model": {"base"},
     "plan": {"base", "model"},
     "core": {"base", "model", "plan"},
+    "document": {"base", "model"},
+    "pack": {"base", "document", "model", "plan"},
     "log": {"base"},
     "store": {"base", "core", "log"},
     "rpc": {"base", "core", "log"},
@@ -31,11 +33,11 @@ LAYERS = {
     "exec": {"base", "core", "log"},
     "plugin": {"base", "core", "log", "model", "plan"},
     "sim": {"base", "core", "log", "model", "plan", "store"},
-    "controller": {"base", "core", "exec", "http", "log", "model", "plan", "plugin", "rpc",
-                   "store"},
+    "controller": {"base", "core", "document", "exec", "http", "log", "model", "pack", "plan",
+                   "plugin", "rpc", "store"},
     "agent": {"base", "core", "exec", "http", "log", "rpc", "store"},
-    "cli": {"agent", "base", "controller", "core", "exec", "http", "log", "model", "plan", "rpc",
-            "sim", "store"},
+    "cli": {"agent", "base", "controller", "core", "document", "exec", "http", "log", "model",
+            "pack", "plan", "rpc", "sim", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 
