@@ -24,19 +24,6 @@ enum class ErrorCode : std::uint8_t {
   DependencyCycle,
   InvalidMarker,  // the marker of a list names no action (any more)
   UnsupportedMediaType,
-  // The model. The names are those that the users of LITP know.
-  InvalidLocation,  // no item at that path
-  InvalidType,      // no such item type
-  ItemExists,
-  MethodNotAllowed,  // the item is in a place or a state where this cannot be done to it
-  ChildNotAllowed,   // the parent has no such slot
-  InvalidChildType,  // an item of this type does not fit the slot
-  InvalidReference,  // it cannot inherit from there
-  PropertyNotAllowed,
-  MissingRequiredProperty,
-  MissingRequiredItem,
-  ValidationFailed,  // a value, or values together, that the type refuses
-  Cardinality,       // too few or too many items in a collection
   // The thing.
   NotFound,
   Ambiguous,  // a name or short id that matches several

@@ -27,12 +27,8 @@ int http_status(ErrorCode code) {
     case ErrorCode::SelfApproval:
       return 403;
     case ErrorCode::NotFound:
-    case ErrorCode::InvalidLocation:
       return 404;
-    case ErrorCode::MethodNotAllowed:
-      return 405;
     case ErrorCode::DuplicateId:
-    case ErrorCode::ItemExists:
     case ErrorCode::Conflict:
     case ErrorCode::ActionFinal:
     case ErrorCode::SignalUnsupported:
@@ -48,15 +44,6 @@ int http_status(ErrorCode code) {
     case ErrorCode::UnsupportedMediaType:
       return 415;
     case ErrorCode::IdempotencyMismatch:
-    case ErrorCode::InvalidType:
-    case ErrorCode::ChildNotAllowed:
-    case ErrorCode::InvalidChildType:
-    case ErrorCode::InvalidReference:
-    case ErrorCode::PropertyNotAllowed:
-    case ErrorCode::MissingRequiredProperty:
-    case ErrorCode::MissingRequiredItem:
-    case ErrorCode::ValidationFailed:
-    case ErrorCode::Cardinality:
       return 422;
     case ErrorCode::Overloaded:
       return 429;
@@ -106,30 +93,6 @@ std::string_view title_of(ErrorCode code) {
       return "The marker is not valid";
     case ErrorCode::UnsupportedMediaType:
       return "The media type is not supported";
-    case ErrorCode::InvalidLocation:
-      return "There is no such item";
-    case ErrorCode::InvalidType:
-      return "There is no such item type";
-    case ErrorCode::ItemExists:
-      return "The item exists";
-    case ErrorCode::MethodNotAllowed:
-      return "This cannot be done to the item";
-    case ErrorCode::ChildNotAllowed:
-      return "The item has no such child";
-    case ErrorCode::InvalidChildType:
-      return "The item's type does not fit there";
-    case ErrorCode::InvalidReference:
-      return "The item cannot inherit from there";
-    case ErrorCode::PropertyNotAllowed:
-      return "The item has no such property";
-    case ErrorCode::MissingRequiredProperty:
-      return "A required property is missing";
-    case ErrorCode::MissingRequiredItem:
-      return "A required item is missing";
-    case ErrorCode::ValidationFailed:
-      return "A value is not right";
-    case ErrorCode::Cardinality:
-      return "Too few or too many items";
     case ErrorCode::NotFound:
       return "Not found";
     case ErrorCode::Ambiguous:

@@ -57,13 +57,13 @@ class Comparer {
   }
 
  private:
-  void wrong(ErrorCode code, const Path& path, std::string message) {
+  void wrong(Refusal code, const Path& path, std::string message) {
     errors_.push_back({code, path, "", std::move(message)});
   }
 
   void check_bare(const Path& path, const Declaration& wanted) {
     if (!wanted.type && !wanted.inherit && wanted.properties.empty()) return;
-    wrong(ErrorCode::PropertyNotAllowed, path,
+    wrong(Refusal::PropertyNotAllowed, path,
           fmt::format("{} is a collection: it holds items and has no type and no properties",
                       path.text()));
   }
@@ -77,7 +77,7 @@ class Comparer {
       makes_.push_back({path.parent(), std::string(path.id()),
                         wanted.type ? *wanted.type : spot.type->id, wanted.properties});
     } else {
-      wrong(ErrorCode::InvalidType, path,
+      wrong(Refusal::InvalidType, path,
             fmt::format("{} needs a 'type' or an 'inherit'", path.text()));
     }
   }
@@ -109,7 +109,7 @@ class Comparer {
   void replace(const Spot& spot, const Declaration& wanted) {
     const Item& item = spot.node->item();
     if (prune_ == Prune::Nothing) {
-      wrong(ErrorCode::ItemExists, spot.path,
+      wrong(Refusal::ItemExists, spot.path,
             item.source ? fmt::format("{} inherits from {}; what an item is only changes when "
                                       "pruning is asked for",
                                       spot.path.text(), item.source->text())
@@ -151,7 +151,7 @@ class Comparer {
     const Node* node = replaced ? nullptr : spot.node;
     for (const auto& [id, child] : wanted.children) {
       if (const std::string problem = item_id_problem(id); !problem.empty()) {
-        wrong(ErrorCode::ValidationFailed, spot.path, problem);
+        wrong(Refusal::Validation, spot.path, problem);
         continue;
       }
       compare(spot_below(spot, node, wanted, id), child);

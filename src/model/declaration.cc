@@ -48,7 +48,7 @@ EditOutcome apply(Tree& tree, const Schema& schema, const Path& at, const Declar
     for (const Operation& operation : comparison.operations) editor.run(operation);
     if (comparison.operations.empty() || !editor.ok()) return editor.finish();
   }
-  editor.refuse({ErrorCode::Internal, at, "",
+  editor.refuse({Refusal::InvalidReference, at, "",
                  fmt::format("after {} rounds the model is not yet what {} declares", kRoundsMax,
                              at.text())});
   return editor.finish();

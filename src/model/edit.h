@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/error.h"
 #include "model/path.h"
+#include "model/refusal.h"
 #include "model/tree.h"
 
 // Changing a model: some operations, all or none of them.
@@ -47,7 +47,7 @@ enum class Actor : std::uint8_t {
 };
 
 struct ModelError {
-  ErrorCode code = ErrorCode::InvalidRequest;
+  Refusal code = Refusal::InvalidRequest;
   Path path;
   std::string property = {};  // empty: the item itself
   std::string message;

@@ -31,31 +31,30 @@ std::vector<std::string_view> element_names(const ItemType& type) {
 void Editor::on(const CreateItem& operation) {
   const Node* parent = tree_.find(operation.parent);
   if (parent && parent->item().source) {
-    wrong(ErrorCode::MethodNotAllowed, operation.parent, "",
+    wrong(Refusal::MethodNotAllowed, operation.parent, "",
           "items cannot be created under inherited items; create it under {} instead",
           parent->item().source->text());
     return;
   }
   const ItemType* type = schema_.find_item_type(operation.type);
   if (!type) {
-    wrong(ErrorCode::InvalidType, operation.parent, "", "there is no item type '{}'{}",
+    wrong(Refusal::InvalidType, operation.parent, "", "there is no item type '{}'{}",
           operation.type, schema_.suggest_item_type(operation.type));
     return;
   }
   if (const std::string problem = item_id_problem(operation.id); !problem.empty()) {
-    wrong(ErrorCode::ValidationFailed, operation.parent, "", "{}", problem);
+    wrong(Refusal::Validation, operation.parent, "", "{}", problem);
     return;
   }
   const Path path = operation.parent.child(operation.id);
   if (!parent) {
-    wrong(ErrorCode::InvalidLocation, path, "", "there is no item {} to create it under",
+    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to create it under",
           operation.parent.text());
     return;
   }
   if (!check_depth(path)) return;
   if (parent->item().is_for_removal()) {
-    wrong(ErrorCode::MethodNotAllowed, path, "", "{} is marked for removal",
-          operation.parent.text());
+    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", operation.parent.text());
     return;
   }
   if (const Node* existing = parent->find_child(operation.id)) {
@@ -70,7 +69,7 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   const Element* slot = check_slot(parent, path);
   if (!slot) return;
   if (slot->is_reference()) {
-    wrong(ErrorCode::ChildNotAllowed, path, "",
+    wrong(Refusal::ChildNotAllowed, path, "",
           "'{}' takes only items that inherit from an item of type {}", slot->definition.name,
           slot->type->id);
     return;
@@ -102,17 +101,17 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
 void Editor::create_again(const Node& node, const CreateItem& operation) {
   const Item& item = node.item();
   if (!item.is_for_removal() || item.is_collection()) {
-    wrong(ErrorCode::ItemExists, node.path(), "", "{} exists already", node.path().text());
+    wrong(Refusal::ItemExists, node.path(), "", "{} exists already", node.path().text());
     return;
   }
   if (item.source) {
-    wrong(ErrorCode::ItemExists, node.path(), "",
+    wrong(Refusal::ItemExists, node.path(), "",
           "{} is marked for removal and inherits from {}; inherit it again to keep it",
           node.path().text(), item.source->text());
     return;
   }
   if (item.type->id != operation.type) {
-    wrong(ErrorCode::ItemExists, node.path(), "",
+    wrong(Refusal::ItemExists, node.path(), "",
           "{} of type {} is marked for removal; a {} can take its place once it is removed",
           node.path().text(), item.type->id, operation.type);
     return;
@@ -127,12 +126,12 @@ const Element* Editor::check_slot(const Node& parent, const Path& path) {
   if (above.is_collection()) return parent.slot();
   const Element* slot = above.type->find_element(path.id());
   if (!slot) {
-    wrong(ErrorCode::ChildNotAllowed, path, "", "a {} has no child '{}'{}", above.type->id,
-          path.id(), did_you_mean(path.id(), element_names(*above.type)));
+    wrong(Refusal::ChildNotAllowed, path, "", "a {} has no child '{}'{}", above.type->id, path.id(),
+          did_you_mean(path.id(), element_names(*above.type)));
     return nullptr;
   }
   if (slot->is_collection()) {
-    wrong(ErrorCode::ChildNotAllowed, path, "", "'{}' of a {} is a collection; create items in it",
+    wrong(Refusal::ChildNotAllowed, path, "", "'{}' of a {} is a collection; create items in it",
           path.id(), above.type->id);
     return nullptr;
   }
@@ -141,7 +140,7 @@ const Element* Editor::check_slot(const Node& parent, const Path& path) {
 
 bool Editor::check_child_type(const Element& slot, const ItemType& type, const Path& path) {
   if (type.is_a(*slot.type)) return true;
-  wrong(ErrorCode::InvalidChildType, path, "",
+  wrong(Refusal::InvalidChildType, path, "",
         "'{}' takes items of type {} or of one that extends it, not {}", slot.definition.name,
         slot.type->id, type.id);
   return false;

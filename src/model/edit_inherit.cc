@@ -28,19 +28,18 @@ bool belongs_there(const Node& parent, const Node& source, std::string_view id) 
 void Editor::on(const InheritItem& operation) {
   const Node* parent = tree_.find(operation.parent);
   if (const std::string problem = item_id_problem(operation.id); !problem.empty()) {
-    wrong(ErrorCode::ValidationFailed, operation.parent, "", "{}", problem);
+    wrong(Refusal::Validation, operation.parent, "", "{}", problem);
     return;
   }
   const Path path = operation.parent.child(operation.id);
   if (!parent) {
-    wrong(ErrorCode::InvalidLocation, path, "", "there is no item {} to inherit it under",
+    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to inherit it under",
           operation.parent.text());
     return;
   }
   if (!check_depth(path)) return;
   if (parent->item().is_for_removal()) {
-    wrong(ErrorCode::MethodNotAllowed, path, "", "{} is marked for removal",
-          operation.parent.text());
+    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", operation.parent.text());
     return;
   }
   if (const Node* existing = parent->find_child(operation.id)) {
@@ -73,7 +72,7 @@ const Node* Editor::check_source(const InheritItem& operation, const Node& paren
   const Node* source = tree_.find(operation.source);
   if (!source) {
     if (!has_failed(operation.source)) {
-      wrong(ErrorCode::InvalidLocation, path, "", "there is no item {} to inherit from",
+      wrong(Refusal::InvalidLocation, path, "", "there is no item {} to inherit from",
             operation.source.text());
     } else {
       failed_.insert(path);
@@ -81,17 +80,17 @@ const Node* Editor::check_source(const InheritItem& operation, const Node& paren
     return nullptr;
   }
   if (source->item().is_collection() || !source->parent()) {
-    wrong(ErrorCode::InvalidReference, path, "", "{} is no single item to inherit from",
+    wrong(Refusal::InvalidReference, path, "", "{} is no single item to inherit from",
           operation.source.text());
     return nullptr;
   }
   if (source->item().is_for_removal()) {
-    wrong(ErrorCode::MethodNotAllowed, path, "", "the source {} is marked for removal",
+    wrong(Refusal::MethodNotAllowed, path, "", "the source {} is marked for removal",
           operation.source.text());
     return nullptr;
   }
   if (would_hold_itself(parent, *source)) {
-    wrong(ErrorCode::InvalidReference, path, "", "{} would inherit from what it is itself part of",
+    wrong(Refusal::InvalidReference, path, "", "{} would inherit from what it is itself part of",
           path.text());
     return nullptr;
   }
@@ -102,7 +101,7 @@ bool Editor::check_reference_slot(const InheritItem& operation, const Node& pare
                                   const Node& source, const Path& path) {
   const bool returns = belongs_there(parent, source, operation.id);
   if (parent.item().source && !returns) {
-    wrong(ErrorCode::MethodNotAllowed, path, "",
+    wrong(Refusal::MethodNotAllowed, path, "",
           "items cannot be created under inherited items; inherit it under {} instead",
           parent.item().source->text());
     return false;
@@ -110,14 +109,14 @@ bool Editor::check_reference_slot(const InheritItem& operation, const Node& pare
   const Element* slot = check_slot(parent, path);
   if (!slot) return false;
   if (!slot->is_reference() && !returns) {
-    wrong(ErrorCode::ChildNotAllowed, path, "",
+    wrong(Refusal::ChildNotAllowed, path, "",
           "'{}' takes items of its own, not inherited ones; create a {}", slot->definition.name,
           slot->type->id);
     return false;
   }
   if (!check_child_type(*slot, *source.item().type, path)) return false;
   if (slot->definition.read_only && !operation.properties.empty()) {
-    wrong(ErrorCode::PropertyNotAllowed, path, operation.properties.begin()->first,
+    wrong(Refusal::PropertyNotAllowed, path, operation.properties.begin()->first,
           "'{}' is a read-only reference: its properties are those of its source",
           slot->definition.name);
     return false;
@@ -130,7 +129,7 @@ bool Editor::check_exclusive(const Element& slot, const Node& source, const Path
   for (const Node* inheritor : source.inheritors()) {
     const Element* other = inheritor->slot();
     if (!other || !other->definition.exclusive || inheritor->item().is_for_removal()) continue;
-    wrong(ErrorCode::InvalidReference, path, "", "{} is used by {} already, and by one at a time",
+    wrong(Refusal::InvalidReference, path, "", "{} is used by {} already, and by one at a time",
           source.path().text(), inheritor->path().text());
     return false;
   }
@@ -140,11 +139,11 @@ bool Editor::check_exclusive(const Element& slot, const Node& source, const Path
 void Editor::inherit_again(const Node& node, const InheritItem& operation) {
   const Item& item = node.item();
   if (!item.is_for_removal()) {
-    wrong(ErrorCode::ItemExists, node.path(), "", "{} exists already", node.path().text());
+    wrong(Refusal::ItemExists, node.path(), "", "{} exists already", node.path().text());
     return;
   }
   if (!item.source || *item.source != operation.source) {
-    wrong(ErrorCode::MethodNotAllowed, node.path(), "",
+    wrong(Refusal::MethodNotAllowed, node.path(), "",
           "{} is marked for removal and cannot be inherited again from a different source{}{}",
           node.path().text(), item.source ? " than " : "", item.source ? item.source->text() : "");
     return;

@@ -30,19 +30,18 @@ void Editor::on(const RemoveItem& operation) {
   const Node* node = find(operation.path);
   if (!node) return;
   if (!node->parent()) {
-    wrong(ErrorCode::MethodNotAllowed, operation.path, "", "the root cannot be removed");
+    wrong(Refusal::MethodNotAllowed, operation.path, "", "the root cannot be removed");
     return;
   }
   if (node->item().is_collection()) {
-    wrong(ErrorCode::MethodNotAllowed, operation.path, "",
+    wrong(Refusal::MethodNotAllowed, operation.path, "",
           "a collection cannot be removed; remove the items in it");
     return;
   }
   const Element* slot = node->slot();
   if (slot && slot->definition.kind == ElementKind::Child && slot->definition.required) {
-    wrong(ErrorCode::MethodNotAllowed, operation.path, "",
-          "{} cannot be removed: a {} always has it", operation.path.text(),
-          node->parent()->item().type->id);
+    wrong(Refusal::MethodNotAllowed, operation.path, "", "{} cannot be removed: a {} always has it",
+          operation.path.text(), node->parent()->item().type->id);
     return;
   }
   // The reference itself may go, not a part of what it refers to.
@@ -95,13 +94,13 @@ void Editor::mark_for_removal(const Node& node) {
 bool Editor::check_recoverable(const Node& node) {
   const Path path = node.path();
   if (node.item().has_failed_removal()) {
-    wrong(ErrorCode::MethodNotAllowed, path, "",
+    wrong(Refusal::MethodNotAllowed, path, "",
           "{} has previously failed removal and cannot be updated; remove what is left of it",
           path.text());
     return false;
   }
   if (node.parent()->item().is_for_removal()) {
-    wrong(ErrorCode::MethodNotAllowed, path, "", "{} is marked for removal", path.parent().text());
+    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", path.parent().text());
     return false;
   }
   bool recoverable = true;
@@ -111,7 +110,7 @@ bool Editor::check_recoverable(const Node& node) {
     // A source that is part of the same removal comes back together with it.
     if (source->path().is_at_or_below(path)) return;
     recoverable = false;
-    wrong(ErrorCode::MethodNotAllowed, path, "", "{} inherits from {}, which is marked for removal",
+    wrong(Refusal::MethodNotAllowed, path, "", "{} inherits from {}, which is marked for removal",
           each.path().text(), source->path().text());
   });
   return recoverable;

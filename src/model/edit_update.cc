@@ -33,16 +33,16 @@ void Editor::on(const UpdateItem& operation) {
     const std::string& name =
         operation.set.empty() ? (operation.unset.empty() ? std::string() : operation.unset.front())
                               : operation.set.begin()->first;
-    wrong(ErrorCode::PropertyNotAllowed, operation.path, name, "a collection has no properties");
+    wrong(Refusal::PropertyNotAllowed, operation.path, name, "a collection has no properties");
     return;
   }
   if (operation.set.empty() && operation.unset.empty()) {
-    wrong(ErrorCode::InvalidRequest, operation.path, "",
+    wrong(Refusal::InvalidRequest, operation.path, "",
           "an update must set or unset at least one property");
     return;
   }
   if (node->item().state == ItemState::Removed) {
-    wrong(ErrorCode::MethodNotAllowed, operation.path, "", "{} is being removed",
+    wrong(Refusal::MethodNotAllowed, operation.path, "", "{} is being removed",
           operation.path.text());
     return;
   }
@@ -71,11 +71,11 @@ void Editor::update(const Node& node, const GivenProperties& set,
     const Property* property = check_name(path, type, name, findings_);
     if (!property) continue;
     if (set.contains(name)) {
-      wrong(ErrorCode::InvalidRequest, path, name, "'{}' is both set and unset", name);
+      wrong(Refusal::InvalidRequest, path, name, "'{}' is both set and unset", name);
       continue;
     }
     if (!own.find(name)) {
-      wrong(ErrorCode::InvalidRequest, path, name, "'{}' is not set{}", name,
+      wrong(Refusal::InvalidRequest, path, name, "'{}' is not set{}", name,
             node.source() ? " here; its value comes from the source" : "");
       continue;
     }
@@ -102,7 +102,7 @@ bool Editor::check_may_change(const Node& node, const Property& property,
   const PropertyDefinition& definition = property.definition;
   if (actor_ == Actor::Plugin) {
     if (definition.plugin_may_update) return true;
-    wrong(ErrorCode::InvalidRequest, node.path(), definition.name,
+    wrong(Refusal::InvalidRequest, node.path(), definition.name,
           "plugins may not update the property '{}' of a {}", definition.name,
           node.item().type->id);
     return false;
@@ -113,7 +113,7 @@ bool Editor::check_may_change(const Node& node, const Property& property,
   // To say what is already so is no change.
   const std::string* present = node.property(definition.name);
   if (value && present && *present == *value) return true;
-  wrong(ErrorCode::InvalidRequest, node.path(), definition.name,
+  wrong(Refusal::InvalidRequest, node.path(), definition.name,
         "unable to modify the read-only property '{}' of {}, which is {}", definition.name,
         node.path().text(), name(node.item().state));
   return false;

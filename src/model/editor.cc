@@ -25,7 +25,7 @@ void Editor::run(const Operation& operation) {
   if (has_failed(path)) return;
   const std::size_t errors = findings_.errors.size();
   if (actor_ == Actor::Plugin && !std::holds_alternative<UpdateItem>(operation)) {
-    wrong(ErrorCode::MethodNotAllowed, path, "",
+    wrong(Refusal::MethodNotAllowed, path, "",
           "a plugin may update properties, not create or remove items");
   } else {
     std::visit([this](const auto& each) { on(each); }, operation);
@@ -50,7 +50,7 @@ EditOutcome Editor::finish() {
 const Node* Editor::find(const Path& path) {
   const Node* node = tree_.find(path);
   if (!node && !has_failed(path)) {
-    wrong(ErrorCode::InvalidLocation, path, "", "there is no item {}", path.text());
+    wrong(Refusal::InvalidLocation, path, "", "there is no item {}", path.text());
   }
   return node;
 }
@@ -68,7 +68,7 @@ bool Editor::check_not_read_only(const Node& node) {
     if (!at->source() || at->item().is_collection()) continue;
     const Element* slot = at->slot();
     if (!slot || !slot->is_reference() || !slot->definition.read_only) continue;
-    wrong(ErrorCode::MethodNotAllowed, node.path(), "",
+    wrong(Refusal::MethodNotAllowed, node.path(), "",
           "{} is a read-only reference; change {} instead", at->path().text(),
           at->item().source->text());
     return false;
@@ -78,7 +78,7 @@ bool Editor::check_not_read_only(const Node& node) {
 
 bool Editor::check_depth(const Path& path) {
   if (path.segments().size() <= kPathDepthMax) return true;
-  wrong(ErrorCode::InvalidRequest, path, "", "the path has more than {} segments", kPathDepthMax);
+  wrong(Refusal::InvalidRequest, path, "", "the path has more than {} segments", kPathDepthMax);
   return false;
 }
 

@@ -78,7 +78,7 @@ class Editor {
   bool check_depth(const Path& path);
 
   template <typename... Args>
-  void wrong(ErrorCode code, const Path& path, std::string property,
+  void wrong(Refusal code, const Path& path, std::string property,
              fmt::format_string<Args...> format, Args&&... args) {
     findings_.errors.push_back(
         {code, path, std::move(property), fmt::format(format, std::forward<Args>(args)...)});

@@ -23,12 +23,12 @@ class ItemChecker {
     const std::string* value = find(merged_, name);
     if (!value) {
       if (!property.definition.required) return true;
-      return wrong(ErrorCode::MissingRequiredProperty, name,
+      return wrong(Refusal::MissingRequiredProperty, name,
                    fmt::format("a {} needs the property '{}'", type_.id, name));
     }
     // The value of a secret is not for other eyes, not even a wrong one.
     if (std::string problem = value_problem(*property.type, *value); !problem.empty()) {
-      return wrong(ErrorCode::ValidationFailed, name,
+      return wrong(Refusal::Validation, name,
                    property.definition.secret ? fmt::format("the value is not right: {}",
                                                             property.type->definition.description)
                                               : std::move(problem));
@@ -76,7 +76,7 @@ class ItemChecker {
   void check_item(const std::string&, const Check& check) {
     const std::string problem =
         item_problem(check, [&](std::string_view name) { return find(merged_, name); });
-    if (!problem.empty()) wrong(ErrorCode::ValidationFailed, "", problem);
+    if (!problem.empty()) wrong(Refusal::Validation, "", problem);
   }
 
   // False: the answer is that it is wrong. A question without an answer yet passes for now.
@@ -87,10 +87,10 @@ class ItemChecker {
       return true;
     }
     if (answer->second.empty()) return true;
-    return wrong(ErrorCode::ValidationFailed, question.property, answer->second);
+    return wrong(Refusal::Validation, question.property, answer->second);
   }
 
-  bool wrong(ErrorCode code, std::string property, std::string message) {
+  bool wrong(Refusal code, std::string property, std::string message) {
     findings_.errors.push_back({code, path_, std::move(property), std::move(message)});
     return false;
   }
@@ -118,7 +118,7 @@ const Property* check_name(const Path& path, const ItemType& type, std::string_v
                                           did_you_mean(name, known));
   }
   findings.errors.push_back(
-      {ErrorCode::PropertyNotAllowed, path, std::string(name), std::move(message)});
+      {Refusal::PropertyNotAllowed, path, std::string(name), std::move(message)});
   return nullptr;
 }
 

@@ -77,7 +77,7 @@ void check_cardinality(const Node& node, Findings& findings) {
   const ElementDefinition& slot = node.slot()->definition;
   if (present >= slot.min && present <= slot.max) return;
   findings.errors.push_back(
-      {ErrorCode::Cardinality, node.path(), "",
+      {Refusal::Cardinality, node.path(), "",
        fmt::format("{} holds {} items of type {}; it needs {} {}", node.path().text(), present,
                    node.item().type->id, present < slot.min ? "at least" : "at most",
                    present < slot.min ? slot.min : slot.max)});
@@ -89,7 +89,7 @@ void check_required_items(const Node& node, Findings& findings) {
     const Node* child = node.find_child(element.definition.name);
     if (child && !child->item().is_for_removal()) continue;
     findings.errors.push_back(
-        {ErrorCode::MissingRequiredItem, node.path(), "",
+        {Refusal::MissingRequiredItem, node.path(), "",
          fmt::format(
              "a {} needs '{}', {} of type {}, {}", node.item().type->id, element.definition.name,
              element.is_reference() ? "inherited from an item" : "an item", element.type->id,
