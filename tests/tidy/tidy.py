@@ -26,6 +26,8 @@ LAYERS = {
     "core": {"base", "model", "plan"},
     "os": {"base"},
     "crypto": {"base"},
+    "document": {"base", "model"},
+    "pack": {"base", "document", "model", "plan"},
     "log": {"base"},
     "store": {"base", "core", "log", "os"},
     "rpc": {"base", "core", "log", "os"},
@@ -33,12 +35,12 @@ LAYERS = {
     "exec": {"base", "core", "crypto", "log", "os"},
     "plugin": {"base", "core", "crypto", "log", "model", "os", "plan"},
     "sim": {"agent", "base", "core", "exec", "log", "model", "plan", "rpc", "store"},
-    "controller": {"base", "core", "crypto", "exec", "http", "log", "model", "os", "plan",
-                   "plugin", "rpc", "store"},
+    "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
+                   "pack", "plan", "plugin", "rpc", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
     "bench": {"base", "core", "http", "log", "os", "rpc", "store"},
-    "cli": {"agent", "base", "bench", "controller", "core", "crypto", "exec", "http", "log",
-            "model", "os", "plan", "rpc", "sim", "store"},
+    "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec",
+            "http", "log", "model", "os", "pack", "plan", "rpc", "sim", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 

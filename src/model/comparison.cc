@@ -1,0 +1,281 @@
+#include "model/comparison.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+namespace muster::model {
+namespace {
+
+bool is_default(const Node& node, const PropertyDefinition& definition, const std::string& value) {
+  return !node.source() && definition.default_value == value;
+}
+
+bool only_plugins_write(const PropertyDefinition& definition) {
+  return definition.plugin_may_update && !definition.user_may_update;
+}
+
+// A place that is declared, and what its slot says of it.
+struct Spot {
+  Path path;
+  const Node* node = nullptr;        // null: nothing is there yet
+  const ItemType* type = nullptr;    // that an item there would have; null: unknown
+  const Element* element = nullptr;  // of a collection that is not there yet, or of its members
+  bool is_collection = false;
+};
+
+class Comparer {
+ public:
+  Comparer(const Tree& tree, const Schema& schema, Prune prune)
+      : tree_(tree), schema_(schema), prune_(prune) {}
+
+  void compare(const Spot& spot, const Declaration& wanted) {
+    if (spot.is_collection) {
+      check_bare(spot.path, wanted);
+    } else if (!spot.node) {
+      make(spot, wanted);
+      // What it takes over is not there yet.
+      if (wanted.inherit) return;
+    } else if (spot.node->parent()) {
+      if (!compare_item(spot, wanted)) return;
+    } else {
+      change(spot.path, *spot.node, wanted);
+    }
+    compare_children(spot, wanted);
+  }
+
+  Comparison finish() {
+    Comparison result;
+    result.errors = std::move(errors_);
+    auto& all = result.operations;
+    std::move(removals_.begin(), removals_.end(), std::back_inserter(all));
+    std::move(makes_.begin(), makes_.end(), std::back_inserter(all));
+    for (InheritItem& inherit : sources_first()) all.emplace_back(std::move(inherit));
+    std::move(updates_.begin(), updates_.end(), std::back_inserter(all));
+    return result;
+  }
+
+ private:
+  void wrong(Refusal code, const Path& path, std::string message) {
+    errors_.push_back({code, path, "", std::move(message)});
+  }
+
+  void check_bare(const Path& path, const Declaration& wanted) {
+    if (!wanted.type && !wanted.inherit && wanted.properties.empty()) return;
+    wrong(Refusal::PropertyNotAllowed, path,
+          fmt::format("{} is a collection: it holds items and has no type and no properties",
+                      path.text()));
+  }
+
+  void make(const Spot& spot, const Declaration& wanted) {
+    const Path& path = spot.path;
+    if (wanted.inherit) {
+      inherits_.push_back(
+          {path.parent(), std::string(path.id()), *wanted.inherit, wanted.properties});
+    } else if (wanted.type || spot.type) {
+      makes_.push_back({path.parent(), std::string(path.id()),
+                        wanted.type ? *wanted.type : spot.type->id, wanted.properties});
+    } else {
+      wrong(Refusal::InvalidType, path,
+            fmt::format("{} needs a 'type' or an 'inherit'", path.text()));
+    }
+  }
+
+  // False: what is below it cannot be compared yet.
+  bool compare_item(const Spot& spot, const Declaration& wanted) {
+    const Node& node = *spot.node;
+    const Item& item = node.item();
+    // Below an inherited item is what its source has; a file only names what it overrides.
+    const bool taken_over = item.source && !wanted.inherit && !wanted.type;
+    const bool other_source = !taken_over && wanted.inherit != item.source;
+    const bool other_type = wanted.type && *wanted.type != item.type->id;
+    if (other_source || other_type) {
+      replace(spot, wanted);
+      return !wanted.inherit && prune_ != Prune::Nothing;
+    }
+    if (item.is_for_removal()) {
+      // Asking for it again is how it is had back; its properties are a change like any other.
+      if (item.source) {
+        inherits_.push_back({spot.path.parent(), std::string(spot.path.id()), *item.source, {}});
+      } else {
+        makes_.push_back({spot.path.parent(), std::string(spot.path.id()), item.type->id, {}});
+      }
+    }
+    change(spot.path, node, wanted);
+    return true;
+  }
+
+  void replace(const Spot& spot, const Declaration& wanted) {
+    const Item& item = spot.node->item();
+    if (prune_ == Prune::Nothing) {
+      wrong(Refusal::ItemExists, spot.path,
+            item.source ? fmt::format("{} inherits from {}; what an item is only changes when "
+                                      "pruning is asked for",
+                                      spot.path.text(), item.source->text())
+                        : fmt::format("{} is of type {}; what an item is only changes when "
+                                      "pruning is asked for",
+                                      spot.path.text(), item.type->id));
+      return;
+    }
+    removals_.push_back({spot.path});
+    make(spot, wanted);
+  }
+
+  void change(const Path& path, const Node& node, const Declaration& wanted) {
+    UpdateItem update{path, {}, {}};
+    for (const auto& [name, value] : wanted.properties) {
+      const std::string* present = find(node.item().own, name);
+      if (!present || *present != value) update.set.emplace(name, value);
+    }
+    if (prune_ != Prune::Nothing && node.item().own) {
+      for (const auto& [name, value] : *node.item().own) {
+        if (!wanted.properties.contains(name) && may_unset(node, name, value)) {
+          update.unset.emplace_back(name);
+        }
+      }
+    }
+    if (!update.set.empty() || !update.unset.empty()) updates_.push_back(std::move(update));
+  }
+
+  bool may_unset(const Node& node, std::string_view name, const std::string& value) const {
+    const Property* property = node.item().type->find_property(name);
+    if (!property || is_default(node, property->definition, value)) return false;
+    if (prune_ == Prune::Everything) return true;
+    if (property->definition.secret) return false;
+    return !only_plugins_write(property->definition) || node.item().state == ItemState::Initial;
+  }
+
+  void compare_children(const Spot& spot, const Declaration& wanted) {
+    const bool replaced = !removals_.empty() && removals_.back().path == spot.path;
+    const Node* node = replaced ? nullptr : spot.node;
+    for (const auto& [id, child] : wanted.children) {
+      if (const std::string problem = item_id_problem(id); !problem.empty()) {
+        wrong(Refusal::Validation, spot.path, problem);
+        continue;
+      }
+      compare(spot_below(spot, node, wanted, id), child);
+    }
+    if (node && prunes_below(*node)) prune_below(spot.path, *node, wanted);
+  }
+
+  Spot spot_below(const Spot& spot, const Node* node, const Declaration& wanted,
+                  const std::string& id) const {
+    Spot below;
+    below.path = spot.path.child(id);
+    below.node = node ? node->find_child(id) : nullptr;
+    if (below.node) {
+      below.is_collection = below.node->item().is_collection();
+      below.element = below.node->slot();
+      below.type = below.node->item().type;
+      return below;
+    }
+    if (spot.is_collection) {
+      below.type = spot.type;
+      return below;
+    }
+    const ItemType* above = node          ? node->item().type
+                            : wanted.type ? schema_.find_item_type(*wanted.type)
+                                          : spot.type;
+    const Element* element = above ? above->find_element(id) : nullptr;
+    if (!element) return below;
+    below.element = element;
+    below.type = element->type;
+    below.is_collection = element->is_collection();
+    return below;
+  }
+
+  bool prunes_below(const Node& node) const {
+    switch (prune_) {
+      case Prune::Nothing:
+        return false;
+      case Prune::Undeclared:
+        return node.parent() && !node.item().source;
+      case Prune::Everything:
+        return true;
+    }
+    return false;
+  }
+
+  void prune_below(const Path& path, const Node& node, const Declaration& wanted) {
+    for (const auto& child : node.children()) {
+      const Item& item = child->item();
+      if (item.is_for_removal() || wanted.children.contains(child->id())) continue;
+      const Path child_path = path.child(child->id());
+      const Element* slot = child->slot();
+      const bool always_there =
+          slot && slot->definition.required && slot->definition.kind == ElementKind::Child;
+      if (item.is_collection() || always_there) {
+        prune_below(child_path, *child, {});
+      } else {
+        removals_.push_back({child_path});
+      }
+    }
+  }
+
+  std::vector<InheritItem> sources_first() {
+    std::map<Path, std::size_t> by_path;
+    for (std::size_t i = 0; i < inherits_.size(); ++i) {
+      by_path.emplace(inherits_[i].parent.child(inherits_[i].id), i);
+    }
+    std::vector<InheritItem> ordered;
+    std::vector<bool> placed(inherits_.size(), false);
+    // A chain of sources may be as long as the file, so it is followed without recursion.
+    for (std::size_t i = 0; i < inherits_.size(); ++i) {
+      std::vector<std::size_t> chain;
+      for (std::optional<std::size_t> next = i; next && !placed[*next];) {
+        placed[*next] = true;
+        chain.push_back(*next);
+        next = made_above(inherits_[*next].source, by_path);
+      }
+      for (auto index = chain.rbegin(); index != chain.rend(); ++index) {
+        ordered.push_back(std::move(inherits_[*index]));
+      }
+    }
+    return ordered;
+  }
+
+  // The operation that makes the item at `path`, or one that it stands below.
+  static std::optional<std::size_t> made_above(const Path& path,
+                                               const std::map<Path, std::size_t>& by_path) {
+    for (Path at = path; !at.is_root(); at = at.parent()) {
+      if (const auto found = by_path.find(at); found != by_path.end()) return found->second;
+    }
+    return std::nullopt;
+  }
+
+  const Tree& tree_;
+  const Schema& schema_;
+  const Prune prune_;
+  std::vector<ModelError> errors_;
+  std::vector<RemoveItem> removals_;
+  std::vector<CreateItem> makes_;
+  std::vector<InheritItem> inherits_;
+  std::vector<UpdateItem> updates_;
+};
+
+}  // namespace
+
+Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
+                   const Declaration& wanted, Prune prune) {
+  Comparer comparer(tree, schema, prune);
+  Spot spot;
+  spot.path = at;
+  spot.node = tree.find(at);
+  if (spot.node) {
+    spot.is_collection = spot.node->item().is_collection();
+    spot.element = spot.node->slot();
+    spot.type = spot.node->item().type;
+  } else if (const Node* parent = tree.find(at.parent())) {
+    const Element* element =
+        parent->item().is_collection() ? nullptr : parent->item().type->find_element(at.id());
+    spot.type = parent->item().is_collection() ? parent->item().type
+                : element                      ? element->type
+                                               : nullptr;
+    spot.is_collection = element && element->is_collection();
+  }
+  comparer.compare(spot, wanted);
+  return comparer.finish();
+}
+
+}  // namespace muster::model

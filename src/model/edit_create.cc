@@ -1,0 +1,169 @@
+#include "base/check.h"
+#include "base/nearest.h"
+#include "model/editor.h"
+
+// Making items, and with them what their types say is always below them.
+
+namespace muster::model {
+namespace {
+
+// Null: it has a required property that somebody must give.
+std::optional<Properties> defaults_of(const ItemType& type) {
+  Properties properties;
+  for (const auto& [name, property] : type.properties) {
+    if (property.definition.default_value) {
+      properties.set(name, *property.definition.default_value);
+    } else if (property.definition.required) {
+      return std::nullopt;
+    }
+  }
+  return properties;
+}
+
+std::vector<std::string_view> element_names(const ItemType& type) {
+  std::vector<std::string_view> names;
+  for (const Element& element : type.elements) names.push_back(element.definition.name);
+  return names;
+}
+
+}  // namespace
+
+void Editor::on(const CreateItem& operation) {
+  const Node* parent = tree_.find(operation.parent);
+  if (parent && parent->item().source) {
+    wrong(Refusal::MethodNotAllowed, operation.parent, "",
+          "items cannot be created under inherited items; create it under {} instead",
+          parent->item().source->text());
+    return;
+  }
+  const ItemType* type = schema_.find_item_type(operation.type);
+  if (!type) {
+    wrong(Refusal::InvalidType, operation.parent, "", "there is no item type '{}'{}",
+          operation.type, schema_.suggest_item_type(operation.type));
+    return;
+  }
+  if (const std::string problem = item_id_problem(operation.id); !problem.empty()) {
+    wrong(Refusal::Validation, operation.parent, "", "{}", problem);
+    return;
+  }
+  const Path path = operation.parent.child(operation.id);
+  if (!parent) {
+    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to create it under",
+          operation.parent.text());
+    return;
+  }
+  if (!check_depth(path)) return;
+  if (parent->item().is_for_removal()) {
+    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", operation.parent.text());
+    return;
+  }
+  if (const Node* existing = parent->find_child(operation.id)) {
+    create_again(*existing, operation);
+    return;
+  }
+  create(*parent, operation, *type);
+}
+
+void Editor::create(const Node& parent, const CreateItem& operation, const ItemType& type) {
+  const Path path = operation.parent.child(operation.id);
+  const Element* slot = check_slot(parent, path);
+  if (!slot) return;
+  if (slot->is_reference()) {
+    wrong(Refusal::ChildNotAllowed, path, "",
+          "'{}' takes only items that inherit from an item of type {}", slot->definition.name,
+          slot->type->id);
+    return;
+  }
+  if (!check_child_type(*slot, type, path)) return;
+
+  bool right = true;
+  Properties properties;
+  for (const auto& [name, value] : operation.properties) {
+    const Property* property = check_name(path, type, name, findings_);
+    right = right && property;
+    if (property) properties.set(property->definition.name, value);
+  }
+  for (const auto& [name, property] : type.properties) {
+    if (property.definition.default_value && !properties.find(name)) {
+      properties.set(name, *property.definition.default_value);
+    }
+  }
+  Item item;
+  item.type = &type;
+  item.own = share(std::move(properties));
+  right = check_all_values(path, type, item.own, answers_, findings_) && right;
+  if (!right) return;
+  const Node& node = recorder_.add(parent, operation.id, std::move(item));
+  furnish(node);
+  mirror(node);
+}
+
+void Editor::create_again(const Node& node, const CreateItem& operation) {
+  const Item& item = node.item();
+  if (!item.is_for_removal() || item.is_collection()) {
+    wrong(Refusal::ItemExists, node.path(), "", "{} exists already", node.path().text());
+    return;
+  }
+  if (item.source) {
+    wrong(Refusal::ItemExists, node.path(), "",
+          "{} is marked for removal and inherits from {}; inherit it again to keep it",
+          node.path().text(), item.source->text());
+    return;
+  }
+  if (item.type->id != operation.type) {
+    wrong(Refusal::ItemExists, node.path(), "",
+          "{} of type {} is marked for removal; a {} can take its place once it is removed",
+          node.path().text(), item.type->id, operation.type);
+    return;
+  }
+  if (!check_recoverable(node)) return;
+  recover(node);
+  if (!operation.properties.empty()) update(node, operation.properties, {});
+}
+
+const Element* Editor::check_slot(const Node& parent, const Path& path) {
+  const Item& above = parent.item();
+  if (above.is_collection()) return parent.slot();
+  const Element* slot = above.type->find_element(path.id());
+  if (!slot) {
+    wrong(Refusal::ChildNotAllowed, path, "", "a {} has no child '{}'{}", above.type->id, path.id(),
+          did_you_mean(path.id(), element_names(*above.type)));
+    return nullptr;
+  }
+  if (slot->is_collection()) {
+    wrong(Refusal::ChildNotAllowed, path, "", "'{}' of a {} is a collection; create items in it",
+          path.id(), above.type->id);
+    return nullptr;
+  }
+  return slot;
+}
+
+bool Editor::check_child_type(const Element& slot, const ItemType& type, const Path& path) {
+  if (type.is_a(*slot.type)) return true;
+  wrong(Refusal::InvalidChildType, path, "",
+        "'{}' takes items of type {} or of one that extends it, not {}", slot.definition.name,
+        slot.type->id, type.id);
+  return false;
+}
+
+void Editor::furnish(const Node& node) {
+  for (const Element& element : node.item().type->elements) {
+    const ElementDefinition& definition = element.definition;
+    Item item;
+    item.type = element.type;
+    if (element.is_collection()) {
+      item.item_class = definition.kind == ElementKind::Collection ? ItemClass::Collection
+                                                                   : ItemClass::RefCollection;
+      recorder_.add(node, definition.name, std::move(item));
+      continue;
+    }
+    if (definition.kind != ElementKind::Child || !definition.required) continue;
+    // One that needs values which only the user knows has to be made by the user.
+    auto properties = defaults_of(*element.type);
+    if (!properties) continue;
+    item.own = share(std::move(*properties));
+    furnish(recorder_.add(node, definition.name, std::move(item)));
+  }
+}
+
+}  // namespace muster::model

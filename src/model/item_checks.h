@@ -1,0 +1,34 @@
+#pragma once
+
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "model/edit.h"
+#include "model/item.h"
+
+// Whether the properties of one item are right: each by itself, then together.
+
+namespace muster::model {
+
+struct Findings {
+  std::vector<ModelError> errors;
+  std::vector<Question> questions;
+};
+
+// The property called `name`, or null and an error that says which there are. A view has no value
+// that could be given.
+const Property* check_name(const Path& path, const ItemType& type, std::string_view name,
+                           Findings& findings);
+
+// `merged` are all properties that the item has; only the values of `changed` are looked at again,
+// because the others were right before. False: some property is wrong by itself.
+bool check_values(const Path& path, const ItemType& type, const PropertiesPtr& merged,
+                  const std::set<std::string_view>& changed, const Answers& answers,
+                  Findings& findings);
+
+// Every property at once, as when an item is made.
+bool check_all_values(const Path& path, const ItemType& type, const PropertiesPtr& merged,
+                      const Answers& answers, Findings& findings);
+
+}  // namespace muster::model

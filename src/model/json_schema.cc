@@ -1,0 +1,195 @@
+#include "model/json_schema.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "model/path.h"
+#include "model/regex.h"
+
+namespace muster::model {
+namespace {
+
+constexpr const char* kIdPattern = "^[A-Za-z0-9_-]+$";
+constexpr const char* kPathPattern = "^/[A-Za-z0-9_/-]*$";
+constexpr const char* kPlaceholder = "%%[A-Za-z0-9_.-]+%%";
+
+// Editors have regular expressions of another kind. What both kinds share is nearly all that
+// people write; an expression that has more is left out rather than misread.
+bool is_portable(std::string_view expression) {
+  static constexpr std::string_view kForeign[] = {"(?i", "(?s", "(?m", "(?U", "(?P", "(?-", "[[:",
+                                                  "\\z", "\\A", "\\C", "\\Q", "\\p", "\\P", "\\a"};
+  for (const std::string_view word : kForeign) {
+    if (expression.find(word) != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+std::string pattern_of(const Property& property) {
+  const std::string expression(property.type->regex->expression());
+  const char* const format = property.definition.site_specific ? "^(?:(?:{})|{})$" : "^(?:{})$";
+  return fmt::format(fmt::runtime(format), expression, kPlaceholder);
+}
+
+// `yes`, 5 and 1.10 are texts to Muster, whatever an editor takes them for.
+Json value_schema(const Property& property) {
+  Json value = {{"type", {"string", "number", "boolean"}}};
+  std::string description = property.definition.description;
+  const std::string& right = property.type->definition.description;
+  if (!right.empty()) description += fmt::format("{}({})", description.empty() ? "" : " ", right);
+  if (!description.empty()) value["description"] = description;
+  if (property.definition.default_value) value["default"] = *property.definition.default_value;
+  if (property.definition.deprecated) value["deprecated"] = true;
+  if (property.type->regex != nullptr && is_portable(property.type->regex->expression())) {
+    value["pattern"] = pattern_of(property);
+  }
+  for (const ValueCheck& check : property.type->definition.checks) {
+    if (const auto* length = std::get_if<LengthCheck>(&check)) value["maxLength"] = length->max;
+  }
+  return value;
+}
+
+class JsonSchemaMaker {
+ public:
+  explicit JsonSchemaMaker(const Schema& schema) : schema_(schema) {}
+
+  Json make() {
+    Json defs = Json::object();
+    for (const auto& [id, type] : schema_.item_types()) {
+      defs["properties." + id] = properties(*type);
+      defs["item." + id] = item(*type);
+      defs["slot." + id] = slot(*type, false);
+      defs["child." + id] = slot(*type, true);
+      defs["reference." + id] = reference(*type);
+    }
+    Json root = item(schema_.root());
+    root["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+    root["title"] = "A Muster model";
+    root["$defs"] = std::move(defs);
+    return root;
+  }
+
+ private:
+  static Json ref(const std::string& name) { return {{"$ref", "#/$defs/" + name}}; }
+
+  static Json type_names(const std::vector<std::string>& names) {
+    return {{"enum", names}, {"description", "the item's type"}};
+  }
+
+  static Json properties(const ItemType& type) {
+    Json fields = Json::object();
+    for (const auto& [name, property] : type.properties) fields[name] = value_schema(property);
+    return {{"type", {"object", "null"}},
+            {"properties", std::move(fields)},
+            {"additionalProperties", false}};
+  }
+
+  // The element as it stands in a file, with whether items in it are inherited.
+  static Json element(const Element& element) {
+    const std::string& type = element.type->id;
+    Json schema;
+    if (element.is_collection()) {
+      schema = {
+          {"type", {"object", "null"}},
+          {"propertyNames", {{"pattern", kIdPattern}}},
+          {"maxProperties", element.definition.max},
+          {"additionalProperties", ref((element.is_reference() ? "reference." : "slot.") + type)}};
+    } else {
+      schema = ref((element.is_reference() ? "reference." : "child.") + type);
+    }
+    if (!element.definition.description.empty()) {
+      schema["description"] = element.definition.description;
+    }
+    return schema;
+  }
+
+  static Json elements(const ItemType& type) {
+    Json fields = Json::object();
+    for (const Element& entry : type.elements) {
+      fields[entry.definition.name] = element(entry);
+    }
+    return fields;
+  }
+
+  // An item of exactly this type.
+  static Json item(const ItemType& type) {
+    Json fields = elements(type);
+    fields["type"] = type_names({type.id});
+    fields["properties"] = ref("properties." + type.id);
+    Json schema = {
+        {"type", "object"}, {"properties", std::move(fields)}, {"additionalProperties", false}};
+    if (!type.description.empty()) schema["description"] = type.description;
+    if (type.deprecated) schema["deprecated"] = true;
+    Json required = Json::array();
+    for (const auto& [name, property] : type.properties) {
+      if (property.definition.required && !property.definition.default_value) {
+        required.push_back(name);
+      }
+    }
+    if (!required.empty()) {
+      schema["required"] = {"properties"};
+      schema["properties"]["properties"] = {
+          {"allOf", {ref("properties." + type.id), {{"required", required}}}}};
+    }
+    return schema;
+  }
+
+  std::vector<std::string> types_of(const ItemType& base) const {
+    std::vector<std::string> names;
+    for (const auto& [id, type] : schema_.item_types()) {
+      if (type->is_a(base)) names.push_back(id);
+    }
+    return names;
+  }
+
+  // An item of the type or of one that extends it, chosen by `type`. A child may leave it out.
+  Json slot(const ItemType& base, bool type_is_optional) const {
+    Json choices = Json::array();
+    const std::vector<std::string> names = types_of(base);
+    for (const std::string& id : names) {
+      Json condition = {{"properties", {{"type", {{"const", id}}}}}};
+      if (!type_is_optional || id != base.id) condition["required"] = {"type"};
+      choices.push_back({{"if", std::move(condition)}, {"then", ref("item." + id)}});
+    }
+    Json schema = {{"type", "object"},
+                   {"properties", {{"type", type_names(names)}}},
+                   {"allOf", std::move(choices)}};
+    if (!type_is_optional) schema["required"] = {"type"};
+    return schema;
+  }
+
+  // An item that takes over another one. What it overrides below itself is checked by Muster.
+  Json reference(const ItemType& base) const {
+    Json overrides = Json::object();
+    for (const std::string& id : types_of(base)) {
+      for (const auto& [name, property] : schema_.find_item_type(id)->properties) {
+        // Of two subtypes that use a name, either may be meant.
+        if (overrides.contains(name) && base.find_property(name) == nullptr) {
+          overrides[name] = true;
+        } else {
+          overrides[name] = value_schema(property);
+        }
+      }
+    }
+    Json fields = {{"inherit",
+                    {{"type", "string"},
+                     {"pattern", kPathPattern},
+                     {"description", "the path of the item that is taken over"}}},
+                   {"type", type_names(types_of(base))},
+                   {"properties",
+                    {{"type", {"object", "null"}},
+                     {"properties", std::move(overrides)},
+                     {"additionalProperties", false},
+                     {"description", "what is different here"}}}};
+    return {{"type", "object"}, {"properties", std::move(fields)}, {"required", {"inherit"}}};
+  }
+
+  const Schema& schema_;
+};
+
+}  // namespace
+
+Json json_schema_of(const Schema& schema) { return JsonSchemaMaker(schema).make(); }
+
+}  // namespace muster::model

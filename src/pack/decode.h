@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/map_reader.h"
+#include "model/definition.h"
+#include "pack/pack_folder.h"
+#include "plan/ruleset.h"
+
+// From the texts of a pack to what they declare. No I/O; whether it can be used is decided by
+// build_schema() and build_ruleset().
+
+namespace muster::pack {
+
+struct DecodedPack {
+  model::PackDefinition definition;
+  std::string program;  // of the plugin, as the pack names it; empty: there is none
+  model::Place program_place;
+  std::vector<plan::Group> groups;
+  bool readable = true;  // false: a file could not be read at all, so that more may be missing
+};
+
+// Reports everything in the pack's files that is not as docs/packs.md says.
+DecodedPack decode_pack(const PackFolder& folder, document::Problems& problems);
+
+// --- One kind of thing each; used by decode_pack(). ---
+
+void decode_types(const document::Document& file, model::PackDefinition& pack,
+                  document::Problems& problems);
+std::vector<model::ValueCheck> decode_value_checks(const document::Document& file,
+                                                   const document::List* list,
+                                                   document::Problems& problems);
+std::vector<model::ItemCheck> decode_item_checks(const document::Document& file,
+                                                 const document::List* list,
+                                                 document::Problems& problems);
+std::vector<model::Migration> decode_migrations(const document::Document& file,
+                                                const document::List* list,
+                                                document::Problems& problems);
+std::vector<plan::Group> decode_ruleset(const document::Document& file,
+                                        document::Problems& problems);
+
+}  // namespace muster::pack

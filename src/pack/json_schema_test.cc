@@ -1,0 +1,206 @@
+#include "model/json_schema.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+
+#include "document/reader.h"
+#include "pack/shipped.h"
+
+namespace muster::pack {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const Json& schema() {
+  static const Json kSchema = [] {
+    const auto request = all_packs({.packs = MUSTER_PACKS, .core_pack = ""});
+    return model::json_schema_of(*load_packs(*request).schema);
+  }();
+  return kSchema;
+}
+
+// As an editor reads YAML: what looks like a number or a truth value is one.
+Json editor_value(const document::Value& value) {
+  if (const auto* map = value.map()) {
+    Json object = Json::object();
+    for (const auto& entry : *map) object[entry.key] = editor_value(entry.value);
+    return object;
+  }
+  if (const auto* scalar = value.scalar()) {
+    if (!scalar->quoted && (scalar->text == "true" || scalar->text == "false")) {
+      return scalar->text == "true";
+    }
+    const Result<Json> number = parse_json(scalar->text);
+    return !scalar->quoted && number && number->is_number() ? *number : Json(scalar->text);
+  }
+  return nullptr;
+}
+
+// The words of JSON Schema that are used, read as editors read them. Where a value is refused, the
+// pointer to it and the word that refused it are kept.
+class Validator {
+ public:
+  bool accepts(const Json& rule, const Json& value, const std::string& at) {
+    if (rule.is_boolean()) return rule.get<bool>() || refuse(at, "false");
+    bool good = true;
+    for (const auto& [word, argument] : rule.items()) {
+      good = word_accepts(rule, word, argument, value, at) && good;
+    }
+    return good;
+  }
+
+  std::vector<std::string> refused;
+
+ private:
+  bool refuse(const std::string& at, const std::string& word) {
+    refused.push_back(at + " " + word);
+    return false;
+  }
+
+  static std::string type_of(const Json& value) {
+    return value.is_object()    ? "object"
+           : value.is_string()  ? "string"
+           : value.is_number()  ? "number"
+           : value.is_boolean() ? "boolean"
+                                : "null";
+  }
+
+  static const std::regex& compiled(const std::string& pattern) {
+    static std::map<std::string, std::regex> known;
+    return known.try_emplace(pattern, pattern, std::regex::ECMAScript).first->second;
+  }
+
+  bool word_accepts(const Json& rule, const std::string& word, const Json& argument,
+                    const Json& value, const std::string& at) {
+    if (word == "$ref") {
+      const std::string name = argument.get<std::string>().substr(8);
+      return accepts(schema()["$defs"][name], value, at);
+    }
+    if (word == "type") {
+      const Json types = argument.is_array() ? argument : Json::array({argument});
+      return std::find(types.begin(), types.end(), Json(type_of(value))) != types.end() ||
+             refuse(at, word);
+    }
+    if (word == "enum") {
+      return std::find(argument.begin(), argument.end(), value) != argument.end() ||
+             refuse(at, word);
+    }
+    if (word == "const") return value == argument || refuse(at, word);
+    if (word == "pattern" && value.is_string()) {
+      return std::regex_search(value.get<std::string>(), compiled(argument)) || refuse(at, word);
+    }
+    if (word == "allOf") {
+      bool good = true;
+      for (const Json& part : argument) good = accepts(part, value, at) && good;
+      return good;
+    }
+    if (word == "if") {
+      Validator quiet;
+      return !quiet.accepts(argument, value, at) || accepts(rule["then"], value, at);
+    }
+    return !value.is_object() || object_accepts(rule, word, argument, value, at);
+  }
+
+  bool object_accepts(const Json& rule, const std::string& word, const Json& argument,
+                      const Json& value, const std::string& at) {
+    bool good = true;
+    if (word == "required") {
+      for (const Json& name : argument) {
+        if (!value.contains(name.get<std::string>())) {
+          good = refuse(at + "/" + name.get<std::string>(), word);
+        }
+      }
+    } else if (word == "maxProperties") {
+      good = value.size() <= argument.get<std::size_t>() || refuse(at, word);
+    } else if (word == "properties" || word == "additionalProperties" || word == "propertyNames") {
+      for (const auto& [name, inner] : value.items()) {
+        const bool named = rule.contains("properties") && rule["properties"].contains(name);
+        const std::string below = at + "/" + name;
+        if (word == "propertyNames") good = accepts(argument, name, below) && good;
+        if (word == "properties" && named) good = accepts(argument[name], inner, below) && good;
+        if (word == "additionalProperties" && !named) {
+          good = accepts(argument, inner, below) && good;
+        }
+      }
+    }
+    return good;
+  }
+};
+
+std::vector<std::string> refused(std::string_view model) {
+  const document::ReadDocument read = document::read_document(model, "m.yaml");
+  EXPECT_TRUE(read.good());
+  Validator validator;
+  validator.accepts(schema(), editor_value(read.document.root), "");
+  return validator.refused;
+}
+
+constexpr std::string_view kModel = R"(
+software:
+  items:
+    vim: {type: package, properties: {name: vim, version: 2.1, hold: true}}
+  profiles:
+    debian: {type: os-profile, properties: {name: debian, version: 12}}
+infrastructure:
+  networking:
+    networks:
+      mgmt: {type: network, properties: {name: mgmt, subnet: 192.0.2.0/24}}
+  systems:
+    s1:
+      type: system
+      properties: {system_name: s1}
+      disks:
+        d0: {type: disk, properties: {name: sda, size: 40G, uuid: '%%uuid_s1%%'}}
+deployments:
+  site1:
+    type: deployment
+    clusters:
+      db:
+        type: cluster
+        properties: {ha_manager: vcs}
+        nodes:
+          n1:
+            type: node
+            properties: {hostname: '%%n1_hostname%%', node_id: 1}
+            system: {inherit: /infrastructure/systems/s1, properties: {serial: 5}}
+            os: {inherit: /software/profiles/debian}
+            items:
+              vim: {inherit: /software/items/vim, properties: {version: 2.2}}
+            configs:
+              kernel:
+                type: sysctl-config
+                settings:
+                  fwd: {type: sysctl-setting, properties: {key: net.ipv4.ip_forward, value: 1}}
+            upgrade: {properties: {reboot: true}}
+)";
+
+TEST(JsonSchema, AcceptsAModel) { EXPECT_THAT(refused(kModel), IsEmpty()); }
+
+TEST(JsonSchema, AcceptsAnEmptyModel) { EXPECT_THAT(refused("{}"), IsEmpty()); }
+
+TEST(JsonSchema, RefusesWhatIsWrong) {
+  const auto with = [](std::string_view old, std::string_view changed) {
+    std::string model(kModel);
+    model.replace(model.find(old), old.size(), changed);
+    return fmt::format("{}", fmt::join(refused(model), "\n"));
+  };
+  EXPECT_THAT(with("type: package", "type: pakage"), HasSubstr("/software/items/vim/type enum"));
+  EXPECT_THAT(with("type: package, ", ""), HasSubstr("/software/items/vim/type required"));
+  EXPECT_THAT(with("hold: true", "hodl: true"),
+              HasSubstr("/software/items/vim/properties/hodl false"));
+  EXPECT_THAT(with("size: 40G", "size: large"), HasSubstr("/disks/d0/properties/size pattern"));
+  EXPECT_THAT(with("name: vim, ", ""), HasSubstr("/software/items/vim/properties/name required"));
+  EXPECT_THAT(with("{inherit: /software/profiles/debian}", "{type: os-profile}"),
+              HasSubstr("/nodes/n1/os/inherit required"));
+  EXPECT_THAT(with("networking:", "netwroking:"), HasSubstr("/infrastructure/netwroking false"));
+  EXPECT_THAT(with("d0:", "'d 0':"), HasSubstr("/disks/d 0 pattern"));
+  EXPECT_THAT(with("vcs", "VCS"), HasSubstr("/clusters/db/properties/ha_manager pattern"));
+}
+
+}  // namespace
+}  // namespace muster::pack
