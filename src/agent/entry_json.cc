@@ -18,7 +18,7 @@ Json seconds_json(Duration duration) {
 }  // namespace
 
 Json time_json(Timestamp time) {
-  return time.is_set() ? Json(format_rfc3339(time)) : Json(nullptr);
+  return time.is_set() ? Json(format_rfc3339_micros(time)) : Json(nullptr);
 }
 
 Json entry_row_json(const core::JournalEntry& entry) {

@@ -23,10 +23,22 @@ LinkState LinkInlet::state() const {
   return state_;
 }
 
+core::AgentIdentity LinkInlet::identity() {
+  core::AgentIdentity identity = identify_();
+  identity.term_seen = highest_term_.load();
+  return identity;
+}
+
+std::string LinkInlet::problem() {
+  const JournalHealth journal = loop_.health();
+  return journal.ok ? std::string()
+                    : fmt::format("its journal refuses writes: {}", journal.problem);
+}
+
 void LinkInlet::on_up(const rpc::Welcome& welcome) {
   log::info("connected to a controller",
             {{"controller", welcome.controller_id}, {"term", welcome.term}});
-  failure_logged_ = false;
+  failures_logged_.clear();
   highest_term_ = std::max(highest_term_.load(), welcome.term);
   {
     const std::lock_guard lock(mutex_);
@@ -66,13 +78,14 @@ void LinkInlet::on_dial_failed(const std::string& controller, const std::string&
                                Duration retry_in) {
   const std::string delay = format_duration(retry_in);
   const log::Fields fields = {{"controller", controller}, {"reason", reason}, {"retry_in", delay}};
-  // An absent controller is an ordinary state of the world: one line per absence.
-  if (failure_logged_) {
+  // An absent controller is an ordinary state of the world: one line per absence and reason.
+  std::string& logged = failures_logged_[controller];
+  if (logged == reason) {
     log::debug("controller could not be reached", fields);
   } else {
     log::warn("controller could not be reached; trying on", fields);
   }
-  failure_logged_ = true;
+  logged = reason;
   const std::lock_guard lock(mutex_);
   state_.problem = reason;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -29,8 +30,9 @@ class LinkInlet final : public rpc::AgentLinkHandler {
 
   LinkState state() const;  // any thread
 
-  core::AgentIdentity identity() override { return identify_(); }
+  core::AgentIdentity identity() override;
   std::uint64_t highest_term() override { return highest_term_.load(); }
+  std::string problem() override;
   void on_up(const rpc::Welcome& welcome) override;
   void on_schedule(core::agent::Schedule schedule) override;
   void on_signal(core::agent::SignalFromController signal) override;
@@ -46,7 +48,7 @@ class LinkInlet final : public rpc::AgentLinkHandler {
   const std::function<core::AgentIdentity()> identify_;
   const std::function<Timestamp()> clock_;
   std::atomic<std::uint64_t> highest_term_;
-  bool failure_logged_ = false;  // of the handler's thread
+  std::map<std::string, std::string> failures_logged_;  // of the handler's thread, by controller
 
   mutable std::mutex mutex_;
   LinkState state_;  // protected by mutex_

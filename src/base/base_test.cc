@@ -17,6 +17,14 @@ TEST(Time, Rfc3339SurvivesARoundTrip) {
   }
 }
 
+TEST(Time, Rfc3339WithMicrosHasOneLength) {
+  EXPECT_EQ(format_rfc3339_micros(*parse_rfc3339("2026-11-15T19:26:00Z")),
+            "2026-11-15T19:26:00.000000Z");
+  EXPECT_EQ(format_rfc3339_micros(*parse_rfc3339("2026-11-15T19:26:00.25Z")),
+            "2026-11-15T19:26:00.250000Z");
+  EXPECT_EQ(format_rfc3339_micros({}), "");
+}
+
 TEST(Time, Rfc3339TakesOffsetsAndRefusesNonsense) {
   EXPECT_EQ(*parse_rfc3339("2026-11-15T21:26:00+02:00"), *parse_rfc3339("2026-11-15T19:26:00Z"));
   for (const char* text : {"", "yesterday", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
@@ -73,7 +81,13 @@ TEST(JsonTest, RefusesWhatReadersDisagreeOn) {
   const std::string deep = std::string(10'000, '[') + std::string(10'000, ']');
   const auto refused = parse_json(deep);
   ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::JsonTooDeep);
   EXPECT_NE(refused.error().message.find("64 levels"), std::string::npos);
+  EXPECT_TRUE(parse_json(std::string(64, '[') + std::string(64, ']')));
+  const auto large = parse_json("[1e400]");
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code, ErrorCode::InvalidJson);
+  EXPECT_NE(large.error().message.find("1e400"), std::string::npos) << large.error().message;
   EXPECT_EQ(parse_json("[1]", {.bytes_max = 2}).error().code, ErrorCode::BodyTooLarge);
 }
 

@@ -10,6 +10,8 @@ std::string_view name(ErrorCode code) {
       return "invalid_request";
     case ErrorCode::InvalidJson:
       return "invalid_json";
+    case ErrorCode::JsonTooDeep:
+      return "json_too_deep";
     case ErrorCode::InvalidValue:
       return "invalid_value";
     case ErrorCode::UnknownField:
@@ -30,6 +32,8 @@ std::string_view name(ErrorCode code) {
       return "invalid_marker";
     case ErrorCode::UnsupportedMediaType:
       return "unsupported_media_type";
+    case ErrorCode::MethodNotSupported:
+      return "method_not_supported";
     case ErrorCode::NotFound:
       return "not_found";
     case ErrorCode::Ambiguous:

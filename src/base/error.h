@@ -13,7 +13,8 @@ namespace muster {
 enum class ErrorCode : std::uint8_t {
   // The request is wrong.
   InvalidRequest,  // several field errors, or a body of the wrong shape
-  InvalidJson,     // not JSON, or nested too deep
+  InvalidJson,     // not JSON
+  JsonTooDeep,     // JSON that is nested too deep
   InvalidValue,    // a field whose value is not allowed
   UnknownField,    // a field that does not exist
   MissingField,    // a required field that is not there
@@ -24,6 +25,7 @@ enum class ErrorCode : std::uint8_t {
   DependencyCycle,
   InvalidMarker,  // the marker of a list names no action (any more)
   UnsupportedMediaType,
+  MethodNotSupported,  // the path exists, but not for this method
   // The thing.
   NotFound,
   Ambiguous,  // a name or short id that matches several

@@ -38,13 +38,19 @@ class LimitedBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
   }
   bool parse_error(std::size_t position, const std::string& last_token,
                    const nlohmann::detail::exception& error) {
+    constexpr int kNumberOutOfRange = 406;  // of nlohmann's exceptions
     if (problem_.empty()) {
-      problem_ = fmt::format("not JSON: at byte {}, near '{}'", position, last_token.substr(0, 64));
+      problem_ =
+          error.id == kNumberOutOfRange
+              ? fmt::format("the number '{}' at byte {} is too large", last_token.substr(0, 64),
+                            position)
+              : fmt::format("not JSON: at byte {}, near '{}'", position, last_token.substr(0, 64));
     }
     return Base::parse_error(position, last_token, error);
   }
 
   const std::string& problem() const { return problem_; }
+  bool too_deep() const { return depth_ > limits_.depth_max; }
 
  private:
   bool enter() {
@@ -66,11 +72,14 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
     return fail(ErrorCode::BodyTooLarge, "the text has {} bytes, at most {} are allowed",
                 text.size(), limits.bytes_max);
   }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return fail(ErrorCode::InvalidJson, "there is no JSON: the text is empty");
+  }
   Json root;
   LimitedBuilder builder(root, limits);
   const bool parsed = Json::sax_parse(text.begin(), text.end(), &builder);
   if (!parsed || !builder.problem().empty() || root.is_discarded()) {
-    return fail(ErrorCode::InvalidJson, "{}",
+    return fail(builder.too_deep() ? ErrorCode::JsonTooDeep : ErrorCode::InvalidJson, "{}",
                 builder.problem().empty() ? "not JSON" : builder.problem());
   }
   return root;

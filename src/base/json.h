@@ -20,7 +20,7 @@ struct JsonLimits {
   std::size_t depth_max = 64;
 };
 
-// Never throws. Error codes: InvalidJson, BodyTooLarge.
+// Never throws. Error codes: InvalidJson, JsonTooDeep, BodyTooLarge.
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 // Invalid UTF-8 is replaced, never thrown about.

@@ -113,10 +113,12 @@ constexpr std::array<Unit, 6> kUnits = {{{"us", 1},
 
 }  // namespace
 
-std::string format_rfc3339(Timestamp time) {
-  if (!time.is_set()) return {};
+namespace {
+
+// "2026-11-15T19:26:00", and the millionths that are left.
+std::string format_seconds(Timestamp time, std::int64_t& micros) {
   std::int64_t seconds = time.us / kSecond;
-  std::int64_t micros = time.us % kSecond;
+  micros = time.us % kSecond;
   if (micros < 0) {
     micros += kSecond;
     --seconds;
@@ -128,11 +130,26 @@ std::string format_rfc3339(Timestamp time) {
     --days;
   }
   const Civil date = civil_from_days(days);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", date.year, date.month,
-                                 date.day, of_day / 3600, of_day / 60 % 60, of_day % 60);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", date.year, date.month, date.day,
+                     of_day / 3600, of_day / 60 % 60, of_day % 60);
+}
+
+}  // namespace
+
+std::string format_rfc3339(Timestamp time) {
+  if (!time.is_set()) return {};
+  std::int64_t micros = 0;
+  std::string text = format_seconds(time, micros);
   append_fraction(text, micros);
   text += 'Z';
   return text;
+}
+
+std::string format_rfc3339_micros(Timestamp time) {
+  if (!time.is_set()) return {};
+  std::int64_t micros = 0;
+  const std::string text = format_seconds(time, micros);
+  return fmt::format("{}.{:06}Z", text, micros);
 }
 
 Result<Timestamp> parse_rfc3339(std::string_view text) {

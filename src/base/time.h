@@ -45,6 +45,8 @@ constexpr Duration operator-(Timestamp a, Timestamp b) { return {a.us - b.us}; }
 // RFC 3339 in UTC with as many fraction digits as needed ("2026-11-15T19:26:00Z",
 // "2026-11-15T19:26:00.25Z"); an unset timestamp is the empty string.
 std::string format_rfc3339(Timestamp time);
+// The same with six fraction digits always, so that texts sort as the times do.
+std::string format_rfc3339_micros(Timestamp time);
 // Accepts any RFC 3339 offset. Years 1970 to 9999.
 Result<Timestamp> parse_rfc3339(std::string_view text);
 

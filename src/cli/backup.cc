@@ -13,6 +13,7 @@
 
 #include "cli/text.h"
 #include "crypto/sha256.h"
+#include "os/clock.h"
 #include "store/restore.h"
 
 namespace muster::cli {
@@ -139,7 +140,7 @@ Outcome<ExitCode> restore(Context& context, const RestoreOptions& options) {
   if (mkdir(options.data_dir.c_str(), 0700) != 0 && errno != EEXIST) {
     return io_failure("create", options.data_dir);
   }
-  MUSTER_TRY(store::restore_store(options.file, store_path));
+  MUSTER_TRY(store::restore_store(options.file, store_path, os::system_now()));
   if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
     print_document(context, {{"file", options.file}, {"store", store_path}});
   }

@@ -14,6 +14,7 @@ ExitCode exit_code_of_error(ErrorCode code) {
   switch (code) {
     case ErrorCode::InvalidRequest:
     case ErrorCode::InvalidJson:
+    case ErrorCode::JsonTooDeep:
     case ErrorCode::InvalidValue:
     case ErrorCode::UnknownField:
     case ErrorCode::MissingField:

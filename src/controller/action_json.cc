@@ -59,7 +59,7 @@ void add_spec(const core::ActionSpec& spec, Json& json) {
 }  // namespace
 
 Json time_json(Timestamp time) {
-  return time.is_set() ? Json(format_rfc3339(time)) : Json(nullptr);
+  return time.is_set() ? Json(format_rfc3339_micros(time)) : Json(nullptr);
 }
 
 Json duration_json(Duration duration) {

@@ -56,7 +56,8 @@ void add_status(std::string_view text, std::string_view key, Problems& problems,
     known.push_back(core::name(static_cast<core::Status>(i)));
   }
   invalid(problems, key,
-          fmt::format("there is no status {}{}", in_quotes(text), did_you_mean(word, known)));
+          fmt::format("there is no status {}, it must be one of {}{}", in_quotes(text),
+                      fmt::join(known, ", "), did_you_mean(word, known)));
 }
 
 void add_value(std::string_view field, std::string_view key, const std::string& value,
@@ -147,10 +148,12 @@ void read_sort(const std::vector<std::string>& values, Problems& problems,
 }  // namespace
 
 Result<store::ActionQuery> decode_action_query(std::string_view raw) {
-  MUSTER_TRY_ASSIGN(const http::Query query,
-                    http::Query::parse(raw, {"name", "target", "action", "status", "filters",
-                                             "limit", "marker", "sort"}));
+  std::vector<FieldError> unreadable;
+  const http::Query query = http::Query::parse(
+      raw, {"name", "target", "action", "status", "filters", "limit", "marker", "sort"},
+      unreadable);
   Problems problems;
+  problems.add_all(std::move(unreadable));
   store::ActionQuery result;
   for (const std::string_view field : kFilterFields) {
     for (const std::string& value : query.all(field)) {

@@ -11,7 +11,9 @@
 namespace muster::controller {
 namespace {
 
-constexpr std::size_t kDependenciesMax = 10'000;
+constexpr std::size_t kDependenciesMax = 1'000;
+constexpr std::size_t kDependentsMax = 10'000;
+constexpr Duration kIntervalMin = Duration::seconds(1);
 constexpr std::uint64_t kAttemptsMax = 1000;
 constexpr std::uint64_t kApproversMax = 100;
 
@@ -97,17 +99,41 @@ std::optional<core::ApprovalPolicy> read_approval(ObjectReader& reader, Problems
   return policy;
 }
 
+// A name stands in paths and on command lines, so that it must be one segment.
+std::string read_name(ObjectReader& reader) {
+  if (reader.is_null("name")) {
+    reader.invalid("name", "name is null, leave it out to have one made from the kind");
+  }
+  std::string name = reader.text("name", kNameCharactersMax).value_or("");
+  if (name.find('/') != std::string::npos) {
+    reader.invalid("name",
+                   fmt::format("name is {}, it must not contain '/', which separates the parts of "
+                               "a path; use '-' or '.' instead",
+                               in_quotes(name)));
+  }
+  return name;
+}
+
 void read_schedule(ObjectReader& reader, core::ActionRequest& request) {
   request.timeout = read_timeout(reader, "timeout");
   request.queue_timeout = read_timeout(reader, "queue_timeout");
-  request.interval = reader.duration("interval").value_or(Duration{});
+  const auto interval = reader.duration("interval");
+  request.interval = interval.value_or(Duration{});
+  if (!request.interval.is_zero() && request.interval < kIntervalMin) {
+    reader.invalid("interval",
+                   fmt::format("interval is {}, it must be {} at least, or 0 for once",
+                               format_duration(request.interval), format_duration(kIntervalMin)));
+  }
+  // One that could not be read is a mistake of its own.
+  const bool once = interval ? interval->is_zero() : reader.find("interval") == nullptr;
   if (const auto misfire = reader.text("misfire", kNameCharactersMax)) {
-    if (*misfire == "run_once") {
-      request.misfire = core::Misfire::RunOnce;
-    } else if (*misfire != "skip") {
+    if (*misfire != "run_once" && *misfire != "skip") {
       reader.invalid("misfire",
                      fmt::format("misfire is '{}', it must be skip or run_once", *misfire));
+    } else if (once) {
+      reader.invalid("misfire", "misfire is about missed runs, it goes only with an interval");
     }
+    if (*misfire == "run_once") request.misfire = core::Misfire::RunOnce;
   }
   request.not_before = reader.time("start_time").value_or(Timestamp{});
   request.not_after = reader.time("stop_time").value_or(Timestamp{});
@@ -124,7 +150,7 @@ core::ActionRequest read_action(const Json& value, std::string pointer, Problems
   ObjectReader reader(value, std::move(pointer), problems);
   if (!value.is_object()) return request;
   request.id = read_id(reader, "id");
-  request.name = reader.text("name", kNameCharactersMax).value_or("");
+  request.name = read_name(reader);
   reader.require("action");
   request.kind = reader.text("action", kNameCharactersMax).value_or("");
   request.target = reader.text("target", kNameCharactersMax, true).value_or("");
@@ -132,7 +158,7 @@ core::ActionRequest read_action(const Json& value, std::string pointer, Problems
   request.context = read_object(reader, "context");
   request.depends_on = reader.texts("depends_on", kDependenciesMax, kNameCharactersMax)
                            .value_or(std::vector<std::string>{});
-  request.depended_by = reader.texts("depended_by", kDependenciesMax, kNameCharactersMax)
+  request.depended_by = reader.texts("depended_by", kDependentsMax, kNameCharactersMax)
                             .value_or(std::vector<std::string>{});
   request.parent = read_id(reader, "parent");
   read_schedule(reader, request);
@@ -177,9 +203,8 @@ std::string upper(std::string_view text) {
 
 }  // namespace
 
-Result<CreateBody> decode_create(std::string_view text) {
-  MUSTER_TRY_ASSIGN(const Json body, parse_json(text));
-  Problems problems;
+Result<CreateBody> read_create(std::string_view text, Problems& problems) {
+  MUSTER_TRY_ASSIGN(const Json body, parse_body(text));
   CreateBody decoded;
   ObjectReader reader(body, "", problems);
   const Json* one = reader.find("action");
@@ -197,12 +222,25 @@ Result<CreateBody> decode_create(std::string_view text) {
                  "the body must have 'action' (one action) or 'actions' (a list)");
   }
   reader.finish();
-  if (!problems.empty()) return fail(problems.to_error());
   return decoded;
 }
 
+Result<CreateBody> decode_create(std::string_view text) {
+  Problems problems;
+  MUSTER_TRY_ASSIGN(CreateBody body, read_create(text, problems));
+  if (!problems.empty()) return fail(problems.to_error());
+  return body;
+}
+
+Error merge_mistakes(Problems problems, const Error& of_engine) {
+  for (const FieldError& field : of_engine.fields) {
+    if (!problems.has(field.pointer)) problems.add(field.pointer, field.code, field.detail);
+  }
+  return problems.to_error();
+}
+
 Result<SignalBody> decode_signal(std::string_view body) {
-  MUSTER_TRY_ASSIGN(const Json json, parse_json(body));
+  MUSTER_TRY_ASSIGN(const Json json, parse_body(body));
   Problems problems;
   SignalBody decoded;
   ObjectReader reader(json, "", problems);
@@ -228,7 +266,7 @@ Result<SignalBody> decode_signal(std::string_view body) {
 }
 
 Result<void> decode_cancel_patch(std::string_view body) {
-  MUSTER_TRY_ASSIGN(const Json json, parse_json(body));
+  MUSTER_TRY_ASSIGN(const Json json, parse_body(body));
   Problems problems;
   ObjectReader reader(json, "", problems);
   const Json* action = json.is_object() ? reader.require("action") : nullptr;
@@ -249,7 +287,7 @@ Result<void> decode_cancel_patch(std::string_view body) {
 
 Result<std::string> decode_decision(std::string_view body) {
   if (body.empty()) return std::string();
-  MUSTER_TRY_ASSIGN(const Json json, parse_json(body));
+  MUSTER_TRY_ASSIGN(const Json json, parse_body(body));
   Problems problems;
   ObjectReader reader(json, "", problems);
   std::string reason = reader.text("reason", kReasonCharactersMax, true).value_or("");

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "controller/api_body.h"
 #include "core/input.h"
 
 // The bodies that clients send about actions, decoded strictly. Everything that can be known
@@ -25,7 +26,10 @@ struct CreateBody {
   bool single = false;  // {"action": {...}} rather than {"actions": [...]}
 };
 
-// Errors: InvalidJson, BodyTooLarge, or the field errors.
+// What can be read; the rest is added to `problems`. Errors: InvalidJson, JsonTooDeep,
+// BodyTooLarge.
+Result<CreateBody> read_create(std::string_view body, Problems& problems);
+// The same, with the field errors as an error.
 Result<CreateBody> decode_create(std::string_view body);
 
 struct SignalBody {
@@ -40,6 +44,10 @@ Result<void> decode_cancel_patch(std::string_view body);
 
 // {"reason": "..."}; an empty body is an empty reason.
 Result<std::string> decode_decision(std::string_view body);
+
+// What the engine found wrong with a request that was known to be wrong, added to that. At the same
+// place the first mistake says more.
+Error merge_mistakes(Problems problems, const Error& of_engine);
 
 // The engine numbers the actions of a request; a client that sent {"action": ...} must find its
 // own pointers.

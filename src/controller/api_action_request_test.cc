@@ -85,14 +85,12 @@ TEST(CreateBody, TakesNullAndZeroAsNotGiven) {
   const core::ActionRequest request = decode_one({{"action", "noop"},
                                                   {"timeout", 0},
                                                   {"queue_timeout", "0"},
-                                                  {"name", nullptr},
                                                   {"inputs", nullptr},
                                                   {"approval", nullptr},
                                                   {"start_time", nullptr},
                                                   {"retry", nullptr}});
   EXPECT_EQ(request.timeout, std::nullopt);
   EXPECT_EQ(request.queue_timeout, std::nullopt);
-  EXPECT_EQ(request.name, "");
   EXPECT_EQ(request.inputs, "{}");
   EXPECT_EQ(request.approval, std::nullopt);
   EXPECT_EQ(request.retry, core::RetryPolicy{});
@@ -137,8 +135,9 @@ TEST(CreateBody, RefusesABodyOfTheWrongShape) {
   EXPECT_THAT(complaints("[]"), ElementsAre("invalid_value", " invalid_value"));
   EXPECT_THAT(complaints("{}"), ElementsAre("missing_field", "/action missing_field"));
   EXPECT_THAT(complaints("nonsense"), ElementsAre("invalid_json"));
+  EXPECT_THAT(complaints(""), ElementsAre("invalid_json"));
   EXPECT_THAT(complaints(std::string(10'000, '[') + std::string(10'000, ']')),
-              ElementsAre("invalid_json"));
+              ElementsAre("json_too_deep"));
   EXPECT_THAT(complaints(R"({"action": {"action": "noop"}, "actions": []})"),
               ElementsAre("invalid_request", " invalid_request"));
   EXPECT_THAT(complaints(R"({"actions": []})"),
@@ -185,6 +184,11 @@ TEST(CreateBody, RefusesValuesThatAreNotAllowed) {
       {"name", std::string(201, 'x')},
       {"name", "line\nbreak"},
       {"name", "\u0085"},
+      {"name", nullptr},
+      {"name", "a/b c?d"},
+      {"interval", "999ms"},
+      {"misfire", "skip"},
+      {"misfire", "run_once"},
       {"name", 5},
       {"id", "6f1c2d9e"},
       {"id", "00000000-0000-0000-0000-000000000000"},
@@ -216,6 +220,15 @@ TEST(CreateBody, RefusesValuesThatAreNotAllowed) {
   EXPECT_THAT(complaints_about(
                   {{"action", "noop"}, {"retry", {{"backoff", "10s"}, {"max_backoff", "5s"}}}}),
               ElementsAre("invalid_value", "/action/retry/max_backoff invalid_value"));
+}
+
+TEST(CreateBody, KeepsThePlacesOfReferencesThatAreWrong) {
+  Problems problems;
+  const Result<CreateBody> body =
+      read_create(R"({"action": {"action": "noop", "depends_on": ["a", 5, "b"]}})", problems);
+  ASSERT_TRUE(body.has_value());
+  EXPECT_TRUE(problems.has("/action/depends_on/1"));
+  EXPECT_THAT(body->actions.at(0).depends_on, ElementsAre("a", "", "b"));
 }
 
 TEST(CreateBody, CountsCharactersNotBytes) {

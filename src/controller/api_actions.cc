@@ -93,14 +93,34 @@ Result<void> check_requester(const http::Identity& identity, const CreateBody& b
   return fail(with_client_pointers(std::move(error), body.single));
 }
 
+// All mistakes at once: what only the engine knows of is asked for too.
+void refuse_wrong(const CallPtr& call, CreateBody body, Problems problems) {
+  if (body.actions.empty() || problems.full()) return call->refuse(problems.to_error());
+  core::Submit check;
+  check.who = call->request.identity.name;
+  check.actions = std::move(body.actions);
+  check.only_check = true;
+  request_engine<core::SubmitReply>(
+      call->api, std::move(check),
+      [call, single = body.single,
+       problems = std::move(problems)](const Result<core::SubmitReply>& reply) {
+        // Without fields it is the engine that cannot answer, which is not the client's mistake.
+        call->refuse(reply || reply.error().fields.empty()
+                         ? problems.to_error()
+                         : merge_mistakes(problems, with_client_pointers(reply.error(), single)));
+      });
+}
+
 void create(const CallPtr& call) {
   const http::Request& request = call->request;
   if (const auto typed = check_json_body(request); !typed) return call->refuse(typed.error());
-  if (const auto query = http::Query::parse(request.query, {}); !query) {
-    return call->refuse(query.error());
-  }
   MUSTER_CALL_TRY_ASSIGN(call, auto idempotency, idempotency_of(request));
-  MUSTER_CALL_TRY_ASSIGN(call, CreateBody body, decode_create(request.body));
+  Problems problems;
+  MUSTER_CALL_TRY_ASSIGN(call, CreateBody body, read_create(request.body, problems));
+  std::vector<FieldError> of_query;
+  (void)http::Query::parse(request.query, {}, of_query);
+  problems.add_all(std::move(of_query));
+  if (!problems.empty()) return refuse_wrong(call, std::move(body), std::move(problems));
   if (const auto known = check_requester(request.identity, body); !known) {
     return call->refuse(known.error());
   }

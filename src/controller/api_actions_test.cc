@@ -107,11 +107,50 @@ TEST_F(ActionsApiTest, RefusesBadRequestsEachWithItsCode) {
   EXPECT_EQ(cycle.code(), "dependency_cycle");
   EXPECT_EQ(rig_.call("POST", "/v1/actions", "{").code(), "invalid_json");
   const std::string deep = std::string(10'000, '[') + std::string(10'000, ']');
-  EXPECT_EQ(rig_.call("POST", "/v1/actions", deep).code(), "invalid_json");
+  EXPECT_EQ(rig_.call("POST", "/v1/actions", deep).code(), "json_too_deep");
   const Answer typed = rig_.call("POST", "/v1/actions", "{}", {{"content-type", "text/plain"}});
   EXPECT_EQ(typed.status, 415);
   EXPECT_EQ(typed.code(), "unsupported_media_type");
   EXPECT_EQ(rig_.post("/v1/actions?dry_run=1", {{"action", {{"action", "noop"}}}}).status, 400);
+}
+
+TEST_F(ActionsApiTest, TellsAllMistakesAtOnceWhoeverFindsThem) {
+  rig_.controller.connect_agent("db1", 1);
+  const Answer answer = rig_.post(
+      "/v1/actions?dry_run=1",
+      {{"action",
+        {{"action", "exec"}, {"depends_on", {"nobody", 5, "no-one"}}, {"colour", "red"}}}});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.mistakes(),
+              ElementsAre("/action/depends_on/1 invalid_value", "/action/inputs/argv missing_field",
+                          "/action/colour unknown_field", "?dry_run unknown_field",
+                          "/action/target missing_field", "/action/depends_on/0 unknown_dependency",
+                          "/action/depends_on/2 unknown_dependency"));
+  // What was wrong when it was read is not judged a second time.
+  EXPECT_THAT(
+      rig_.post("/v1/actions",
+                {{"action", {{"action", "exec"}, {"target", 5}, {"inputs", {{"argv", {"true"}}}}}}})
+          .mistakes(),
+      ElementsAre("/action/target invalid_value"));
+  EXPECT_THAT(rig_.get("/v1/actions?foo=zz&limit=0&sort=foo:up&status=xx").mistakes(),
+              ElementsAre("?foo unknown_field", "?status invalid_value", "?limit invalid_value",
+                          "?sort invalid_value"));
+}
+
+TEST_F(ActionsApiTest, TakesTheFirstDigitsOfAnIdAsADependency) {
+  const std::string live = rig_.create({{"action", "noop"}, {"name", "live"}});
+  const std::string ended = rig_.create({{"action", "noop"}, {"name", "ended"}});
+  finish(ended);
+  const std::string id = rig_.create(
+      {{"action", "noop"}, {"depends_on", {live.substr(0, 8), ended.substr(0, 8), "ended"}}});
+  EXPECT_EQ(action(id).at("depends_on"), Json::array({live, ended}));
+  EXPECT_EQ(action(id).at("depends_on_left"), Json::array({live}));
+}
+
+TEST_F(ActionsApiTest, WritesTimesWithOneLength) {
+  const std::string id = rig_.create({{"action", "noop"}});
+  EXPECT_EQ(action(id).at("created_at").get<std::string>().size(),
+            std::string("2024-10-04T00:00:00.001000Z").size());
 }
 
 TEST_F(ActionsApiTest, WritesProblemDocuments) {

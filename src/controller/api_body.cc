@@ -45,6 +45,13 @@ std::optional<std::string> text_problem(std::string_view text, std::size_t chara
   return std::nullopt;
 }
 
+Result<Json> parse_body(std::string_view body) {
+  if (body.empty()) {
+    return fail(ErrorCode::InvalidJson, "the body is empty, it must be a JSON object");
+  }
+  return parse_json(body);
+}
+
 void Problems::add(std::string pointer, ErrorCode code, std::string detail) {
   if (full()) {
     ++dropped_;
@@ -57,6 +64,11 @@ void Problems::add_all(std::vector<FieldError> errors) {
   for (FieldError& error : errors) {
     add(std::move(error.pointer), error.code, std::move(error.detail));
   }
+}
+
+bool Problems::has(std::string_view pointer) const {
+  return std::ranges::any_of(fields_,
+                             [&](const FieldError& field) { return field.pointer == pointer; });
 }
 
 Error Problems::to_error() const { return gather(fields_, dropped_); }
@@ -83,6 +95,11 @@ const Json* ObjectReader::find(std::string_view field) {
   if (std::ranges::find(known_, field) == known_.end()) known_.push_back(field);
   const auto found = object_.find(field);
   return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+bool ObjectReader::is_null(std::string_view field) const {
+  const auto found = object_.find(field);
+  return found != object_.end() && found->is_null();
 }
 
 const Json* ObjectReader::require(std::string_view field) {
@@ -209,6 +226,7 @@ std::optional<std::vector<std::string>> ObjectReader::texts(std::string_view fie
     if (problem) {
       problems_.add(fmt::format("{}/{}", pointer_to(field), i), ErrorCode::InvalidValue,
                     fmt::format("{}[{}] {}", field, i, *problem));
+      texts.emplace_back();
     } else {
       texts.push_back(entry.get<std::string>());
     }

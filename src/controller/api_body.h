@@ -26,6 +26,8 @@ class Problems {
   void add(std::string pointer, ErrorCode code, std::string detail);
   void add_all(std::vector<FieldError> errors);
   bool empty() const { return fields_.empty(); }
+  // Whether something is wrong at this very place.
+  bool has(std::string_view pointer) const;
   bool full() const { return fields_.size() >= kMax; }
   // One error for all. REQUIRES: not empty
   Error to_error() const;
@@ -44,6 +46,8 @@ class ObjectReader {
   ObjectReader(const Json& value, std::string pointer, Problems& problems);
 
   const Json* find(std::string_view field);
+  // Whether the field is there with the value null, which find() takes as absent.
+  bool is_null(std::string_view field) const;
   // Reports a field that is absent or null.
   const Json* require(std::string_view field);
   std::optional<std::string> text(std::string_view field, std::size_t characters_max,
@@ -53,6 +57,7 @@ class ObjectReader {
   // A number of seconds or a string like "90s".
   std::optional<Duration> duration(std::string_view field);
   std::optional<Timestamp> time(std::string_view field);
+  // A wrong entry is empty in the answer, so that the others keep their places.
   std::optional<std::vector<std::string>> texts(std::string_view field, std::size_t count_max,
                                                 std::size_t characters_max);
   void invalid(std::string_view field, std::string detail);
@@ -65,6 +70,9 @@ class ObjectReader {
   Problems& problems_;
   std::vector<std::string_view> known_;
 };
+
+// A request body. Errors: InvalidJson, JsonTooDeep, BodyTooLarge.
+Result<Json> parse_body(std::string_view body);
 
 // What is wrong with a text that people will read in tables and type in commands; nothing if it is
 // fine. `text` must be valid UTF-8, which parse_json guarantees.

@@ -8,21 +8,13 @@
 
 #include "base/uuid.h"
 #include "controller/api_body.h"
+#include "core/action/references.h"
 #include "store/record_codec.h"
 
 namespace muster::controller {
 namespace {
 
 constexpr std::size_t kShownMax = 5;
-constexpr std::size_t kPrefixDigitsMin = 4;
-
-bool is_id_prefix(std::string_view text) {
-  const auto digits = std::ranges::count_if(
-      text, [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
-  const auto dashes = std::ranges::count(text, '-');
-  return text.size() <= 36 && static_cast<std::size_t>(digits) >= kPrefixDigitsMin &&
-         static_cast<std::size_t>(digits + dashes) == text.size();
-}
 
 Result<core::ActionPtr> decode(const store::Record& record) {
   Result<core::ActionPtr> action = store::decode_action(record.value);
@@ -74,7 +66,7 @@ Result<core::ActionPtr> resolve_action(store::Store& store, std::string_view ref
   MUSTER_TRY_ASSIGN(const auto named, store.find_actions_by_name(ref, kShownMax + 1));
   MUSTER_TRY_ASSIGN(auto by_name, pick(ref, named));
   if (by_name) return *std::move(by_name);
-  if (!id && is_id_prefix(ref)) {
+  if (!id && core::is_id_prefix(ref)) {
     MUSTER_TRY_ASSIGN(const auto prefixed, store.find_actions_by_prefix(lower(ref), kShownMax + 1));
     MUSTER_TRY_ASSIGN(auto by_prefix, pick(ref, prefixed));
     if (by_prefix) return *std::move(by_prefix);

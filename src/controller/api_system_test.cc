@@ -56,6 +56,11 @@ TEST_F(SystemApiTest, ShowsAgentsAndTheirQueues) {
   EXPECT_EQ(one.json.at("agent").at("queue").at(0).at("id"), id);
   EXPECT_NE(one.header("ETag"), "");
   EXPECT_EQ(rig_.get("/v1/agents/db2").json.at("agent").at("queue"), Json::array());
+  // Both forms tell when it was last heard of, not when it connected.
+  rig_.controller.post(core::AgentHeartbeat{1});
+  const Json row = rig_.get("/v1/agents").json.at("agents").at(0);
+  EXPECT_EQ(rig_.get("/v1/agents/db1").json.at("agent").at("last_seen"), row.at("last_seen"));
+  EXPECT_GT(row.at("last_seen"), row.at("state_since"));
   const Answer missing = rig_.get("/v1/agents/db9");
   EXPECT_EQ(missing.status, 404);
   EXPECT_THAT(missing.json.at("detail"), HasSubstr("'db9'"));
@@ -196,6 +201,8 @@ TEST_F(SystemApiTest, ExposesMetrics) {
   core::JobDone done;
   done.id = *Uuid::parse(id);
   rig_.controller.post(done);
+  rig_.metrics.on_measured({.what = core::Measurement::What::Retry, .kind = "exec"});
+  rig_.metrics.on_commit(Duration::millis(3));
   rig_.get("/v1/nothing/here");
   const Answer answer = rig_.get("/metrics");
   EXPECT_THAT(answer.header("Content-Type"), HasSubstr("version=0.0.4"));
@@ -206,6 +213,10 @@ TEST_F(SystemApiTest, ExposesMetrics) {
            "muster_http_requests_total{code=\"202\",method=\"POST\",route=\"/v1/actions\"} 1",
            "muster_http_requests_total{code=\"404\",method=\"GET\",route=\"unmatched\"} 1",
            "muster_http_request_seconds_count{route=\"/v1/actions\"} 1",
+           "muster_action_duration_seconds_count{kind=\"noop\",result=\"OK\"} 1",
+           "muster_action_wait_seconds_count{kind=\"noop\"} 1",
+           "muster_action_retries_total{kind=\"exec\"} 1",
+           "muster_store_commit_seconds_count 1",
            "muster_store_ok 1",
            "muster_event_subscribers 0",
            "muster_jobs_running 0",
@@ -236,6 +247,7 @@ TEST_F(SystemApiTest, TellsItsVersionAndRefusesOtherRoutes) {
   EXPECT_EQ(rig_.get("/v2/actions").status, 404);
   const Answer method = rig_.call("DELETE", "/v1/actions");
   EXPECT_EQ(method.status, 405);
+  EXPECT_EQ(method.code(), "method_not_supported");
   EXPECT_THAT(method.header("Allow"), HasSubstr("POST"));
 }
 

@@ -80,6 +80,7 @@ class TestController final : public Controller {
     health_ = std::move(health);
   }
   std::function<void(const core::Event&)> on_event = [](const core::Event&) {};
+  std::function<void(const core::Measurement&)> on_measured = [](const core::Measurement&) {};
 
  private:
   static core::EngineOptions options() {
@@ -104,6 +105,7 @@ class TestController final : public Controller {
     for (const core::Write& write : effects.writes) {
       if (const auto* appended = std::get_if<core::AppendEvent>(&write)) on_event(appended->event);
     }
+    for (const core::Measurement& measurement : effects.measurements) on_measured(measurement);
     for (const core::Reply& reply : effects.replies) {
       const auto found = callbacks_.find(reply.request);
       if (found == callbacks_.end()) continue;
@@ -119,6 +121,12 @@ class TestController final : public Controller {
       }
       for (const std::string& name : lookup.names) {
         const auto records = store_.find_actions_by_name(name, 2);
+        for (const store::Record& record : *records) {
+          done.found.push_back(*store::decode_action(record.value));
+        }
+      }
+      for (const std::string& prefix : lookup.prefixes) {
+        const auto records = store_.find_actions_by_prefix(prefix, 6);
         for (const store::Record& record : *records) {
           done.found.push_back(*store::decode_action(record.value));
         }

@@ -158,6 +158,9 @@ class ApiRig {
       metrics.on_event(event);
       hub.publish(event);
     };
+    controller.on_measured = [this](const core::Measurement& measurement) {
+      metrics.on_measured(measurement);
+    };
     router = make_api({.controller = controller,
                        .events = hub,
                        .logs = logs,

@@ -26,6 +26,9 @@ class Outlets {
   virtual void send_to_agent(const core::AgentSend& send) = 0;
   virtual void run_job(const core::Job& job) = 0;
   virtual void publish(const core::Event& event) = 0;
+  // For figures.
+  virtual void measured(const core::Measurement&) {}
+  virtual void commit_took(Duration) {}  // on the committer's thread
 };
 
 struct ControllerOptions {

@@ -27,15 +27,16 @@ void EngineLoop::begin(store::Term term, core::Effects first) {
   committer_options.clock = options_.clock;
   committer_ = std::make_unique<store::Committer>(
       store_, term, committer_options,
-      store::CommitterCallbacks{.on_committed = [this](std::uint64_t ticket) { committed(ticket); },
-                                .on_problem = [this](const Error& error) { store_problem(error); },
-                                .on_recovered = [this] { store_recovered(); },
-                                .on_fatal = [this](const Error& error) { fatal(error); },
-                                .on_purge_failed =
-                                    [](const Error& error) {
-                                      log::warn("old history could not be removed",
-                                                {{"problem", error.message}});
-                                    }});
+      store::CommitterCallbacks{
+          .on_committed = [this](std::uint64_t ticket) { committed(ticket); },
+          .on_problem = [this](const Error& error) { store_problem(error); },
+          .on_recovered = [this] { store_recovered(); },
+          .on_fatal = [this](const Error& error) { fatal(error); },
+          .on_commit_took = [this](Duration duration) { outlets_.commit_took(duration); },
+          .on_purge_failed =
+              [](const Error& error) {
+                log::warn("old history could not be removed", {{"problem", error.message}});
+              }});
   std::vector<core::Write> writes;
   hold(std::move(first), writes);
   commit(std::move(writes));
@@ -227,6 +228,7 @@ void EngineLoop::release() {
 void EngineLoop::release_effects(core::Effects& effects) {
   for (const core::AgentSend& send : effects.sends) outlets_.send_to_agent(send);
   for (const core::Job& job : effects.jobs) outlets_.run_job(job);
+  for (const core::Measurement& measurement : effects.measurements) outlets_.measured(measurement);
   for (const core::Write& write : effects.writes) {
     if (const auto* append = std::get_if<core::AppendEvent>(&write))
       outlets_.publish(append->event);

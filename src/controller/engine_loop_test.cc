@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <set>
 
 #include "controller/controller.h"
 #include "controller/job_pool.h"
@@ -42,6 +43,17 @@ class RecordingOutlets final : public Outlets {
     changed_.notify_all();
   }
 
+  void measured(const core::Measurement& measurement) override {
+    const std::lock_guard lock(mutex_);
+    measured_.insert(measurement.what);
+    changed_.notify_all();
+  }
+  void commit_took(Duration) override {
+    const std::lock_guard lock(mutex_);
+    commit_measured_ = true;
+    changed_.notify_all();
+  }
+
   void expect_durable(const core::Action& action) {
     const auto record = store_.get(store::Space::Action, action.id().bytes());
     ASSERT_TRUE(record && *record);
@@ -54,6 +66,16 @@ class RecordingOutlets final : public Outlets {
     return changed_.wait_for(lock, 10s, [&] { return last_event_ >= count; });
   }
 
+  // A wait, an execution and a commit.
+  bool wait_for_measurements() {
+    using What = core::Measurement::What;
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [&] {
+      return commit_measured_ && measured_.contains(What::Wait) &&
+             measured_.contains(What::Execution);
+    });
+  }
+
   JobPool* pool = nullptr;
 
  private:
@@ -61,6 +83,8 @@ class RecordingOutlets final : public Outlets {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t last_event_ = 0;
+  std::set<core::Measurement::What> measured_;
+  bool commit_measured_ = false;
 };
 
 class EngineLoopTest : public ::testing::Test {
@@ -211,6 +235,36 @@ TEST_F(EngineLoopTest, LoadsWhatItLeftAndSetsAsideWhatItCannotRead) {
   const auto ended = wait_final(id);
   ASSERT_NE(ended, nullptr);
   EXPECT_EQ(ended->status, core::Status::Cancelled);
+}
+
+TEST_F(EngineLoopTest, NumbersOnAfterANewestRecordThatCannotBeRead) {
+  stop();
+  store::Batch batch;
+  batch.term = *store_.acquire_term();
+  store::ActionIndex index;
+  index.seq = 1000;
+  index.live = false;
+  batch.records.push_back({store::Space::Action, std::string(16, 'x'), "not a record", index});
+  ASSERT_TRUE(store_.commit(batch));
+  start();
+  const core::Reply reply = ask(submit("noop"));
+  ASSERT_EQ(error_of(reply), nullptr);
+  EXPECT_EQ(action_of(reply)->spec->seq, 1001u);
+}
+
+TEST_F(EngineLoopTest, LooksUpByTheFirstDigitsOfAnId) {
+  const core::ActionId id = action_of(ask(submit("noop")))->id();
+  ASSERT_NE(wait_final(id), nullptr);
+  core::Submit second = submit("noop");
+  second.actions.front().depends_on = {id.short_id()};
+  const core::Reply reply = ask(second);
+  ASSERT_EQ(error_of(reply), nullptr) << error_of(reply)->message;
+  EXPECT_EQ(action_of(reply)->spec->depends_on, std::vector<core::ActionId>{id});
+}
+
+TEST_F(EngineLoopTest, TellsHowLongThingsTook) {
+  ASSERT_NE(wait_final(action_of(ask(submit("noop")))->id()), nullptr);
+  EXPECT_TRUE(outlets_.wait_for_measurements());
 }
 
 TEST_F(EngineLoopTest, ASuspendedJobWaitsAndGoesOn) {

@@ -1,6 +1,13 @@
 #include "controller/link_inlet.h"
 
+#include "log/log.h"
+
 namespace muster::controller {
+namespace {
+
+constexpr std::size_t kRefusedMax = 1000;
+
+}  // namespace
 
 void LinkInlet::open(Controller& controller, LogBroker& logs) {
   {
@@ -34,6 +41,18 @@ void LinkInlet::on_hello(core::SessionId session, core::AgentIdentity identity) 
 }
 
 void LinkInlet::on_heartbeat(core::SessionId session) { post(core::AgentHeartbeat{session}); }
+
+void LinkInlet::on_trouble(core::SessionId session, std::string problem) {
+  post(core::AgentHeartbeat{session, std::move(problem)});
+}
+
+void LinkInlet::on_refused(const core::AgentName& agent, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (refused_.size() >= kRefusedMax || !refused_.insert(agent).second) return;
+  }
+  log::warn("an agent was refused", {{"agent", agent}, {"reason", reason}});
+}
 
 void LinkInlet::on_report(core::SessionId session, core::AgentAction action) {
   post(core::AgentReport{session, std::move(action)});

@@ -2,6 +2,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "controller/controller.h"
 #include "controller/log_broker.h"
@@ -21,6 +23,8 @@ class LinkInlet final : public rpc::LinkHandler {
 
   void on_hello(core::SessionId session, core::AgentIdentity identity) override;
   void on_heartbeat(core::SessionId session) override;
+  void on_trouble(core::SessionId session, std::string problem) override;
+  void on_refused(const core::AgentName& agent, const std::string& reason) override;
   void on_report(core::SessionId session, core::AgentAction action) override;
   void on_sync_page(core::SessionId session, core::AgentSyncPage page) override;
   void on_log_chunk(core::SessionId session, rpc::LogChunk chunk) override;
@@ -34,6 +38,7 @@ class LinkInlet final : public rpc::LinkHandler {
   Controller* controller_ = nullptr;
   LogBroker* logs_ = nullptr;
   bool shut_ = false;
+  std::set<core::AgentName> refused_;  // those that were logged; an agent tries again and again
 };
 
 }  // namespace muster::controller

@@ -145,6 +145,15 @@ void add_gauges(std::vector<MetricFamily>& families, const MetricsSnapshot& snap
 
 }  // namespace
 
+namespace {
+
+const prometheus::Histogram::BucketBoundaries kShortTimes = {
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+const prometheus::Histogram::BucketBoundaries kLongTimes = {
+    0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 14'400, 86'400};
+
+}  // namespace
+
 struct Metrics::Families {
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& actions =
@@ -161,6 +170,26 @@ struct Metrics::Families {
           .Name("muster_http_request_seconds")
           .Help("Time from a request to the head of its answer")
           .Register(registry);
+  prometheus::Family<prometheus::Histogram>& executions =
+      prometheus::BuildHistogram()
+          .Name("muster_action_duration_seconds")
+          .Help("Time that one execution of an action took, by kind and result")
+          .Register(registry);
+  prometheus::Family<prometheus::Histogram>& waits =
+      prometheus::BuildHistogram()
+          .Name("muster_action_wait_seconds")
+          .Help("Time from when an action could be dispatched to its start, by kind")
+          .Register(registry);
+  prometheus::Family<prometheus::Counter>& retries =
+      prometheus::BuildCounter()
+          .Name("muster_action_retries_total")
+          .Help("Executions that are followed by another try, by kind")
+          .Register(registry);
+  prometheus::Histogram& commits = prometheus::BuildHistogram()
+                                       .Name("muster_store_commit_seconds")
+                                       .Help("Time that the store took for one batch")
+                                       .Register(registry)
+                                       .Add({}, kShortTimes);
   std::string version;
   Timestamp started_at;
 };
@@ -181,6 +210,26 @@ void Metrics::on_event(const core::Event& event) {
   const std::string outcome = ended ? std::string(core::name(*status)) : "RUN";
   families_->actions.Add({{"kind", kind_label(event.kind)}, {"outcome", outcome}}).Increment();
 }
+
+void Metrics::on_measured(const core::Measurement& measurement) {
+  const std::string kind = kind_label(measurement.kind);
+  switch (measurement.what) {
+    case core::Measurement::What::Wait:
+      families_->waits.Add({{"kind", kind}}, kLongTimes).Observe(measurement.duration.as_seconds());
+      return;
+    case core::Measurement::What::Execution:
+      families_->executions
+          .Add({{"kind", kind}, {"result", std::string(core::name(measurement.result))}},
+               kLongTimes)
+          .Observe(measurement.duration.as_seconds());
+      return;
+    case core::Measurement::What::Retry:
+      families_->retries.Add({{"kind", kind}}).Increment();
+      return;
+  }
+}
+
+void Metrics::on_commit(Duration duration) { families_->commits.Observe(duration.as_seconds()); }
 
 void Metrics::on_http(std::string_view route, std::string_view method, int code, double seconds) {
   static const prometheus::Histogram::BucketBoundaries kBounds = {

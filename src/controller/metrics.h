@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "controller/controller.h"
+#include "core/effects.h"
 #include "core/engine.h"
 #include "core/event.h"
 #include "store/store.h"
@@ -30,6 +31,8 @@ class Metrics {
 
   // Every published event; counts the actions and runs that ended.
   void on_event(const core::Event& event);
+  void on_measured(const core::Measurement& measurement);
+  void on_commit(Duration duration);
   // `route` is the pattern, not the path.
   void on_http(std::string_view route, std::string_view method, int code, double seconds);
 

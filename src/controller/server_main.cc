@@ -24,6 +24,7 @@
 #include "os/clock.h"
 #include "os/notify.h"
 #include "os/random.h"
+#include "rpc/endpoint.h"
 #include "rpc/link_server.h"
 #include "store/sqlite_store.h"
 
@@ -40,6 +41,10 @@ class Wiring final : public Outlets {
     metrics->on_event(event);
     events->publish(event);
   }
+  void measured(const core::Measurement& measurement) override {
+    metrics->on_measured(measurement);
+  }
+  void commit_took(Duration duration) override { metrics->on_commit(duration); }
 
   rpc::LinkServer* link = nullptr;
   JobPool* jobs = nullptr;
@@ -81,6 +86,15 @@ void warn_of_exposure(const ServerOptions& options) {
       "--insecure: whoever reaches these addresses can run commands on every host, "
       "without a password and unencrypted",
       {{"listen", options.listen}, {"agent_listen", options.agent_listen}});
+}
+
+// What can be known without touching anything: a typing mistake must not open the store, nor make
+// agents see a new term.
+Result<void> check_addresses(const ServerOptions& options) {
+  MUSTER_TRY_ASSIGN(const rpc::Endpoint agents, rpc::parse_endpoint(options.agent_listen));
+  MUSTER_TRY(rpc::check_exposure(agents, options.insecure));
+  if (options.listen.empty()) return {};
+  return http::check_tcp_address(options.listen, options.insecure);
 }
 
 ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
@@ -231,6 +245,11 @@ int run_server(const ServerOptions& options) {
   const auto format = log::parse_format(options.log_format);
   if (!format) return refuse_to_start(format.error());
   log::init({.level = *level, .format = *format});
+  constexpr int kUsage = 64;  // as the command line answers for what it finds itself
+  if (const auto checked = check_addresses(options); !checked) {
+    (void)refuse_to_start(checked.error());
+    return kUsage;
+  }
   ServerProcess server(options);
   if (auto started = server.start(); !started) {
     server.stop();

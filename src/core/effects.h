@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -86,6 +87,21 @@ struct Lookup {
   LookupId lookup = 0;
   std::vector<ActionId> ids;
   std::vector<std::string> names;
+  std::vector<std::string> prefixes = {};  // of ids, in lower case
+};
+
+// --- For figures. ---
+
+// One thing that took time. `kind` is the action's.
+struct Measurement {
+  enum class What : std::uint8_t {
+    Wait,       // from dispatchable to running
+    Execution,  // one execution, with its result
+    Retry,      // an execution that is followed by another try
+  } what = What::Wait;
+  std::string kind;
+  Duration duration = {};
+  ExecuteResult result = ExecuteResult::Ok;
 };
 
 // --- To whoever asked. ---
@@ -111,9 +127,11 @@ struct Effects {
   std::vector<Job> jobs;
   std::vector<Lookup> lookups;
   std::vector<Reply> replies;
+  std::vector<Measurement> measurements;
 
   bool empty() const {
-    return writes.empty() && sends.empty() && jobs.empty() && lookups.empty() && replies.empty();
+    return writes.empty() && sends.empty() && jobs.empty() && lookups.empty() && replies.empty() &&
+           measurements.empty();
   }
 };
 

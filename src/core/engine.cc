@@ -1,5 +1,7 @@
 #include "core/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/action/approvals.h"
@@ -20,7 +22,7 @@ void handle_lookup_done(Step& step, const LookupDone& done) {
   if (found == step.state.lookups.end()) return;
   const Continuation continuation = std::move(found->second);
   step.state.lookups.erase(found);
-  if (const auto* submit = std::get_if<Submit>(&continuation)) {
+  if (const auto* submit = std::get_if<PendingSubmit>(&continuation)) {
     resume_submit(step, *submit, done.found);
   } else {
     resume_reports(step, done.lookup, std::get<PendingReports>(continuation), done.found);
@@ -58,6 +60,24 @@ struct Dispatcher {
   void operator()(const LookupDone& input) const { handle_lookup_done(step, input); }
   void operator()(const Tick&) const {}
 };
+
+// The record does not follow every heartbeat.
+AgentPtr with_last_seen(const State& state, const AgentPtr& agent) {
+  const Session* session = state.agents.session_of(agent->identity.name);
+  if (session == nullptr) return agent;
+  Agent current = *agent;
+  current.last_seen = session->last_heard;
+  return std::make_shared<const Agent>(std::move(current));
+}
+
+// A dependency that is left is live, because whatever ends settles its dependents with the same
+// write. One that is not there had a record that could not be read: it never will succeed.
+std::optional<ActionId> find_lost_dependency(const State& state, const Action& action) {
+  for (const ActionId& id : action.depends_on_left) {
+    if (!state.actions.find(id)) return id;
+  }
+  return std::nullopt;
+}
 
 // Follows every consequence to its end.
 Effects conclude(Step& step) {
@@ -117,12 +137,24 @@ Effects Engine::start(Timestamp now) {
     parts_->state.agent_timers.set(agent->identity.name,
                                    now + parts_->state.options.unknown_deadline);
   }
-  for (const ActionPtr& action : parts_->state.actions.all()) {
+  const std::vector<ActionPtr> live = parts_->state.actions.all();
+  // Looked for before anything ends here, which leaves the table too.
+  std::vector<std::pair<ActionPtr, ActionId>> orphans;
+  for (const ActionPtr& action : live) {
+    if (const auto lost = find_lost_dependency(parts_->state, *action)) {
+      orphans.emplace_back(action, *lost);
+    }
+  }
+  for (const ActionPtr& action : live) {
     if (occupies_worker(*action)) {
       recover_job(step, action);
     } else {
       step.arm(action);
     }
+  }
+  for (const auto& [action, lost] : orphans) {
+    finish(step, *action, Status::Failed,
+           fmt::format("dependency {}: its record cannot be read", lost.to_string()));
   }
   return conclude(step);
 }
@@ -148,19 +180,15 @@ std::optional<Timestamp> Engine::next_deadline() const {
 
 ActionPtr Engine::find_action(const ActionId& id) const { return parts_->state.actions.find(id); }
 
-AgentPtr Engine::find_agent(const AgentName& name) const { return parts_->state.agents.find(name); }
+AgentPtr Engine::find_agent(const AgentName& name) const {
+  const AgentPtr agent = parts_->state.agents.find(name);
+  return agent ? with_last_seen(parts_->state, agent) : nullptr;
+}
 
 std::vector<AgentPtr> Engine::agents() const {
   std::vector<AgentPtr> result;
   for (const AgentPtr& agent : parts_->state.agents.all()) {
-    const Session* session = parts_->state.agents.session_of(agent->identity.name);
-    if (session == nullptr) {
-      result.push_back(agent);
-      continue;
-    }
-    Agent current = *agent;
-    current.last_seen = session->last_heard;
-    result.push_back(std::make_shared<const Agent>(std::move(current)));
+    result.push_back(with_last_seen(parts_->state, agent));
   }
   return result;
 }

@@ -102,7 +102,13 @@ std::string EngineScript::run(const std::string& line) {
     return step(AgentConnected{opened, identity});
   }
   if (command == "disconnect") return step(AgentDisconnected{session(first), "gone"});
-  if (command == "heartbeat") return step(AgentHeartbeat{session(first)});
+  if (command == "heartbeat") {
+    return step(AgentHeartbeat{session(first), get(args, "problem", "")});
+  }
+  if (command == "unreadable") {
+    // As a controller finds it that quarantines a record.
+    return actions_.erase(id_of(first)) == 1 ? "(nothing)\n" : "no such record\n";
+  }
   if (command == "sync") {
     AgentSyncPage page{.session = session(first), .sync = 0, .actions = {}, .last = !args.contains("more")};
     page.sync = std::stoull(get(args, "number", "0"));
@@ -150,6 +156,7 @@ Input EngineScript::submit(const std::string& arguments) {
   for (const std::string& text : split_words(arguments, ';')) {
     const Args args = arguments_of(split_words(text));
     submit.who = get(args, "who", submit.who);
+    submit.only_check = submit.only_check || args.contains("check");
     if (args.contains("key")) {
       submit.idempotency = IdempotencyKey{args.at("key"), get(args, "digest", "d")};
     }
@@ -173,6 +180,7 @@ ActionRequest EngineScript::action_request(const std::string& text) {
   if (args.contains("queue-timeout")) {
     request.queue_timeout = *parse_duration(args.at("queue-timeout"));
   }
+  if (args.contains("wrong")) request.kind.clear();
   if (args.contains("interval")) request.interval = *parse_duration(args.at("interval"));
   if (args.contains("run-once")) request.misfire = Misfire::RunOnce;
   if (args.contains("start-in")) request.not_before = relative(args.at("start-in"), now_);
@@ -240,6 +248,10 @@ std::string EngineScript::answer_lookups(const Effects& effects) {
           std::count(lookup.ids.begin(), lookup.ids.end(), id) > 0 ||
           std::count(lookup.names.begin(), lookup.names.end(), action->spec->name) > 0;
       if (wanted && action->is_final()) done.found.push_back(action);
+      const bool has_prefix =
+          std::any_of(lookup.prefixes.begin(), lookup.prefixes.end(),
+                      [&](const auto& prefix) { return id.to_string().starts_with(prefix); });
+      if (has_prefix) done.found.push_back(action);
     }
     text += fmt::format("lookup: {} found\n", done.found.size());
     const Effects next = engine_->step(now_, done);
@@ -397,7 +409,8 @@ std::string EngineScript::explain(const std::string& name) {
   if (!explanation) return "not live\n";
   std::string text = explanation->summary + "\n";
   for (const Blocker& blocker : explanation->blockers) {
-    text += fmt::format("  {} {}: {}\n", blocker.what, blocker.subject, blocker.detail);
+    text += fmt::format("  {} {}: {} (for {})\n", blocker.what, blocker.subject, blocker.detail,
+                        format_age(now_ - blocker.since));
   }
   if (explanation->deadline.is_set()) {
     text += fmt::format("  in {}: {}\n", format_duration(explanation->deadline - now_),

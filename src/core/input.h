@@ -19,8 +19,8 @@ namespace muster::core {
 using RequestId = std::uint64_t;  // chosen by the shell; comes back in the Reply
 using LookupId = std::uint64_t;
 
-// One action as asked for. References are a UUID, a name, or the name of another action of the
-// same request.
+// One action as asked for. References are a UUID, a name, the first digits of an id, or the name of
+// another action of the same request; an empty one is passed over.
 struct ActionRequest {
   std::optional<ActionId> id;  // chosen by the caller
   std::string name;            // empty: made from kind and id
@@ -59,6 +59,8 @@ struct Submit {
   std::vector<ActionRequest> actions;  // all or none
   std::vector<ActionId> fresh_ids;     // one per action, random
   std::optional<IdempotencyKey> idempotency;
+  // The request is known to be wrong: tell what else is, and create nothing.
+  bool only_check = false;
 };
 
 struct SignalRequest {
@@ -100,6 +102,7 @@ struct AgentDisconnected {
 
 struct AgentHeartbeat {
   SessionId session = 0;
+  std::string problem = {};  // what keeps the agent from working; empty: nothing
 };
 
 // How one action stands on an agent. The fields from `name` on are filled in every sync page, and
@@ -156,7 +159,8 @@ struct JobStatus {
   bool suspended = false;
 };
 
-// The answer to effect Lookup: actions of the history that match, complete.
+// The answer to effect Lookup: actions of the history that match, complete. What matches a prefix
+// comes whether it has ended or not.
 struct LookupDone {
   LookupId lookup = 0;
   std::vector<ActionPtr> found;

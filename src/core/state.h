@@ -28,7 +28,12 @@ struct PendingReports {
   SessionId session = 0;
   std::vector<AgentAction> actions;
 };
-using Continuation = std::variant<Submit, PendingReports>;
+// A submission and what the store was asked for it so far.
+struct PendingSubmit {
+  Submit submit;
+  Lookup asked;
+};
+using Continuation = std::variant<PendingSubmit, PendingReports>;
 
 struct State {
   EngineOptions options;

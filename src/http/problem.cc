@@ -13,6 +13,7 @@ int http_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::InvalidRequest:
     case ErrorCode::InvalidJson:
+    case ErrorCode::JsonTooDeep:
     case ErrorCode::InvalidValue:
     case ErrorCode::UnknownField:
     case ErrorCode::MissingField:
@@ -28,6 +29,8 @@ int http_status(ErrorCode code) {
       return 403;
     case ErrorCode::NotFound:
       return 404;
+    case ErrorCode::MethodNotSupported:
+      return 405;
     case ErrorCode::DuplicateId:
     case ErrorCode::Conflict:
     case ErrorCode::ActionFinal:
@@ -73,6 +76,8 @@ std::string_view title_of(ErrorCode code) {
       return "The request is not valid";
     case ErrorCode::InvalidJson:
       return "The body is not valid JSON";
+    case ErrorCode::JsonTooDeep:
+      return "The body is nested too deep";
     case ErrorCode::InvalidValue:
       return "A value is not allowed";
     case ErrorCode::UnknownField:
@@ -93,6 +98,8 @@ std::string_view title_of(ErrorCode code) {
       return "The marker is not valid";
     case ErrorCode::UnsupportedMediaType:
       return "The media type is not supported";
+    case ErrorCode::MethodNotSupported:
+      return "The method is not supported here";
     case ErrorCode::NotFound:
       return "Not found";
     case ErrorCode::Ambiguous:

@@ -38,8 +38,15 @@ FieldError unknown_key(const std::string& key, const std::vector<std::string>& k
 }  // namespace
 
 Result<Query> Query::parse(std::string_view raw, const std::vector<std::string>& known_keys) {
-  Query query;
   std::vector<FieldError> errors;
+  Query query = parse(raw, known_keys, errors);
+  if (!errors.empty()) return fail(gather(std::move(errors)));
+  return query;
+}
+
+Query Query::parse(std::string_view raw, const std::vector<std::string>& known_keys,
+                   std::vector<FieldError>& errors) {
+  Query query;
   std::size_t pairs = 0;
   while (!raw.empty()) {
     const std::size_t end = std::min(raw.find('&'), raw.size());
@@ -47,8 +54,10 @@ Result<Query> Query::parse(std::string_view raw, const std::vector<std::string>&
     raw.remove_prefix(std::min(end + 1, raw.size()));
     if (pair.empty()) continue;
     if (++pairs > kPairsMax) {
-      return fail(ErrorCode::InvalidRequest,
-                  "query has too many parameters, at most {} are allowed", kPairsMax);
+      errors.push_back(
+          {"?", ErrorCode::InvalidRequest,
+           fmt::format("query has too many parameters, at most {} are allowed", kPairsMax)});
+      return query;
     }
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view raw_key = pair.substr(0, equals);
@@ -66,7 +75,6 @@ Result<Query> Query::parse(std::string_view raw, const std::vector<std::string>&
       query.values_.emplace(std::move(*key), std::move(*value));
     }
   }
-  if (!errors.empty()) return fail(gather(std::move(errors)));
   return query;
 }
 

@@ -117,11 +117,10 @@ void Router::dispatch(Request request, std::shared_ptr<Responder> responder) con
     return;
   }
   const std::string allow = fmt::format("{}", fmt::join(allowed, ", "));
-  Response response = problem_with_status(
-      405, "Method not allowed",
-      Error{ErrorCode::InvalidRequest, fmt::format("method {} is not allowed for \"{}\", use {}",
-                                                   request.method, request.path, allow)},
-      request);
+  Response response = problem(Error{ErrorCode::MethodNotSupported,
+                                    fmt::format("method {} is not supported for \"{}\", use {}",
+                                                request.method, request.path, allow)},
+                              request);
   response.headers.emplace_back("Allow", allow);
   responder->respond(std::move(response));
 }

@@ -51,6 +51,9 @@ Response json_response(int status, const Json& body);
 class Query {
  public:
   static Result<Query> parse(std::string_view raw, const std::vector<std::string>& known_keys);
+  // What can be read; the rest is added to `errors`, for a caller that looks for more of them.
+  static Query parse(std::string_view raw, const std::vector<std::string>& known_keys,
+                     std::vector<FieldError>& errors);
 
   bool has(std::string_view key) const;
   std::string get(std::string_view key) const;               // first value; empty: none

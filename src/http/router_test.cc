@@ -96,6 +96,7 @@ TEST(Router, WrongMethodIsToldWhichOnesAreRight) {
   EXPECT_EQ(answers->header("Allow"), "DELETE, GET, HEAD");
   EXPECT_EQ(answers->header("Content-Type"), "application/problem+json");
   EXPECT_EQ((*parse_json(answers->response.body))["status"], 405);
+  EXPECT_EQ((*parse_json(answers->response.body))["code"], "method_not_supported");
 }
 
 TEST(Router, ListsRoutesAndNamesPatterns) {

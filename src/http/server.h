@@ -71,6 +71,10 @@ class Responder {
 // Called on a server thread; must not block for long. May answer later.
 using Handler = std::function<void(Request request, std::shared_ptr<Responder> responder)>;
 
+// What is wrong with an address to listen on, without listening: InvalidValue (does not parse, or
+// not loopback while `insecure` is false).
+Result<void> check_tcp_address(const std::string& address, bool insecure);
+
 struct ServerOptions {
   std::string unix_path;  // empty: none
   unsigned unix_mode = 0660;

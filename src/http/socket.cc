@@ -245,14 +245,18 @@ UnixListener::~UnixListener() {
   }
 }
 
-Result<TcpListener> TcpListener::open(const std::string& address, bool insecure) {
+Result<void> check_tcp_address(const std::string& address, bool insecure) {
   MUSTER_TRY_ASSIGN(const Address parsed, parse_address(address));
-  if (!parsed.loopback && !insecure) {
-    return fail(ErrorCode::InvalidValue,
-                "address {} is not a loopback address, and anybody who reaches it could give "
-                "orders; use 127.0.0.1 or [::1], or give --insecure to listen there all the same",
-                address);
-  }
+  if (parsed.loopback || insecure) return {};
+  return fail(ErrorCode::InvalidValue,
+              "address {} is not a loopback address, and anybody who reaches it could give orders; "
+              "use 127.0.0.1 or [::1], or give --insecure to listen there all the same",
+              address);
+}
+
+Result<TcpListener> TcpListener::open(const std::string& address, bool insecure) {
+  MUSTER_TRY(check_tcp_address(address, insecure));
+  MUSTER_TRY_ASSIGN(const Address parsed, parse_address(address));
   TcpListener out;
   MUSTER_TRY_ASSIGN(out.fd, make_socket(parsed.storage.ss_family, address));
   const int on = 1;

@@ -42,7 +42,7 @@ void ClientSession::send_heartbeat() {
     const std::lock_guard lock(mutex_);
     if (!outbox_.empty()) return;
   }
-  send(encode_agent_heartbeat());
+  send(encode_agent_heartbeat(handler_.problem()));
 }
 
 void ClientSession::queue(std::string message) {

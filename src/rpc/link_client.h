@@ -23,6 +23,8 @@ class AgentLinkHandler {
   virtual core::AgentIdentity identity() = 0;
   // The highest term seen; a welcome with a lower one is refused. Called before on_up.
   virtual std::uint64_t highest_term() = 0;
+  // What keeps the agent from working, for the heartbeats; empty: nothing. Any thread.
+  virtual std::string problem() { return {}; }
   virtual void on_up(const Welcome& welcome) = 0;
   virtual void on_schedule(core::agent::Schedule schedule) = 0;
   virtual void on_signal(core::agent::SignalFromController signal) = 0;

@@ -20,6 +20,12 @@ class LinkHandler {
   virtual ~LinkHandler() = default;
   virtual void on_hello(core::SessionId session, core::AgentIdentity identity) = 0;
   virtual void on_heartbeat(core::SessionId session) = 0;
+  // Instead of on_heartbeat, where the agent says that something keeps it from working.
+  virtual void on_trouble(core::SessionId session, std::string /*problem*/) {
+    on_heartbeat(session);
+  }
+  // An agent was turned away; there is no session.
+  virtual void on_refused(const core::AgentName& /*agent*/, const std::string& /*reason*/) {}
   virtual void on_report(core::SessionId session, core::AgentAction action) = 0;
   virtual void on_sync_page(core::SessionId session, core::AgentSyncPage page) = 0;
   virtual void on_log_chunk(core::SessionId session, LogChunk chunk) = 0;

@@ -195,6 +195,34 @@ TEST(Link, RefusesAControllerThatWasReplaced) {
   EXPECT_THAT(saw.dial_failures[0].second, HasSubstr("has term 3, but one with term 5"));
 }
 
+TEST(Link, AControllerOfAnOlderTermRefusesTheAgentAndBothHearWhy) {
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  agent.term = 7;
+  agent.term_told = 7;
+  auto server = start_server(controller, server_options(3));
+  auto client = start_client(agent, client_options({server->port()}));
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return !saw.dial_failures.empty(); }));
+  EXPECT_THAT(agent.saw.get().dial_failures[0].second, HasSubstr("term 7, this one has term 3"));
+  const ControllerSaw saw = controller.saw.get();
+  ASSERT_FALSE(saw.refused.empty());
+  EXPECT_EQ(saw.refused[0].first, "db1");
+  EXPECT_THAT(saw.refused[0].second, HasSubstr("muster restore"));
+  EXPECT_THAT(saw.sessions, ElementsAre());
+}
+
+TEST(Link, AnAgentInTroubleSaysSoWithItsHeartbeats) {
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  agent.trouble = "disk full";
+  LinkServerOptions options = server_options();
+  options.welcome.heartbeat_interval = Duration::millis(100);
+  auto server = start_server(controller, options);
+  auto client = start_client(agent, client_options({server->port()}));
+  ASSERT_TRUE(controller.saw.wait([](const ControllerSaw& saw) { return !saw.troubles.empty(); }));
+  EXPECT_EQ(controller.saw.get().troubles[0], "disk full");
+}
+
 TEST(Link, TellsTheAgentWhyItsHelloWasRefused) {
   RecordingController controller;
   RecordingAgent agent("not a name");

@@ -71,6 +71,14 @@ void RecordingController::on_heartbeat(core::SessionId session) {
   note(session, [](ControllerSaw& state) { ++state.heartbeats; });
 }
 
+void RecordingController::on_trouble(core::SessionId session, std::string problem) {
+  note(session, [&](ControllerSaw& state) { state.troubles.push_back(std::move(problem)); });
+}
+
+void RecordingController::on_refused(const core::AgentName& agent, const std::string& reason) {
+  saw.change([&](ControllerSaw& state) { state.refused.emplace_back(agent, reason); });
+}
+
 void RecordingController::on_report(core::SessionId session, core::AgentAction action) {
   note(session, [&](ControllerSaw& state) { state.reports.push_back(action.attempt); });
 }
@@ -110,6 +118,7 @@ core::AgentIdentity RecordingAgent::identity() {
   core::AgentIdentity identity = identity_;
   identity.journal_id = "journal-of-" + identity.name;
   identity.labels["role"] = "test";
+  identity.term_seen = term_told;
   identity.kinds = {"exec"};
   return identity;
 }

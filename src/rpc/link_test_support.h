@@ -55,6 +55,8 @@ struct ControllerSaw {
   std::vector<core::AgentSyncPage> pages;
   std::vector<LogChunk> chunks;
   int heartbeats = 0;
+  std::vector<std::string> troubles;
+  std::vector<std::pair<core::AgentName, std::string>> refused;
   std::vector<std::pair<core::SessionId, std::string>> closed;
   bool called_after_close = false;
 };
@@ -65,6 +67,8 @@ class RecordingController final : public LinkHandler {
 
   void on_hello(core::SessionId session, core::AgentIdentity identity) override;
   void on_heartbeat(core::SessionId session) override;
+  void on_trouble(core::SessionId session, std::string problem) override;
+  void on_refused(const core::AgentName& agent, const std::string& reason) override;
   void on_report(core::SessionId session, core::AgentAction action) override;
   void on_sync_page(core::SessionId session, core::AgentSyncPage page) override;
   void on_log_chunk(core::SessionId session, LogChunk chunk) override;
@@ -97,9 +101,12 @@ class RecordingAgent final : public AgentLinkHandler {
   Watched<AgentSaw> saw;
   std::atomic<std::uint64_t> term{0};
   std::function<void()> on_schedule_hook;  // set before the link starts
+  std::uint64_t term_told = 0;             // set before the link starts
+  std::string trouble;                     // set before the link starts
 
   core::AgentIdentity identity() override;
   std::uint64_t highest_term() override { return term; }
+  std::string problem() override { return trouble; }
   void on_up(const Welcome& welcome) override;
   void on_schedule(core::agent::Schedule schedule) override;
   void on_signal(core::agent::SignalFromController signal) override;

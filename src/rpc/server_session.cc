@@ -168,8 +168,12 @@ bool ServerSession::take_message(FromAgent message) {
     handler.on_sync_page(id_, std::move(*page));
   } else if (auto* action = std::get_if<core::AgentAction>(&message)) {
     handler.on_report(id_, std::move(*action));
-  } else if (std::holds_alternative<Heartbeat>(message)) {
-    handler.on_heartbeat(id_);
+  } else if (auto* heartbeat = std::get_if<Heartbeat>(&message)) {
+    if (heartbeat->problem.empty()) {
+      handler.on_heartbeat(id_);
+    } else {
+      handler.on_trouble(id_, std::move(heartbeat->problem));
+    }
   } else if (auto* chunk = std::get_if<LogChunk>(&message)) {
     handler.on_log_chunk(id_, std::move(*chunk));
   }
@@ -180,6 +184,15 @@ bool ServerSession::take_first(FromAgent& message) {
   auto* identity = std::get_if<core::AgentIdentity>(&message);
   if (identity == nullptr) {
     end(grpc::StatusCode::FAILED_PRECONDITION, "the first message must be a hello", Drain::No);
+    return false;
+  }
+  if (identity->term_seen > shared_.welcome.term) {
+    const std::string reason = fmt::format(
+        "agent '{}' has met a controller with term {}, this one has term {}: another controller "
+        "has taken over, or this store is an older copy that 'muster restore' did not put here",
+        identity->name, identity->term_seen, shared_.welcome.term);
+    shared_.handler.on_refused(identity->name, reason);
+    end(grpc::StatusCode::FAILED_PRECONDITION, reason, Drain::No);
     return false;
   }
   {

@@ -30,6 +30,8 @@ inline constexpr std::size_t kFrameBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kFrameMessagesMax = 1000;
 
 struct Heartbeat {
+  std::string problem = {};  // an agent's: what keeps it from working; empty: nothing
+
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -51,7 +53,7 @@ std::string encode_hello(const core::AgentIdentity& identity);
 // last carries the mark of the original.
 std::vector<std::string> encode_agent_message(const core::agent::AgentMessage& message);
 std::string encode_log_chunk(const LogChunk& chunk);
-std::string encode_agent_heartbeat();
+std::string encode_agent_heartbeat(std::string_view problem = {});
 
 // --- Controller to agent. Each answer is one encoded ControllerMessage. ---
 

@@ -261,7 +261,11 @@ TEST(WireCodec, WelcomeAndHeartbeatsSurviveTheWire) {
   const std::string heartbeat = encode_agent_heartbeat();
   const auto from_agent = decode_agent_frame(encode_frame(1, {&heartbeat, 1}));
   ASSERT_TRUE(from_agent.has_value());
-  EXPECT_TRUE(std::holds_alternative<Heartbeat>(from_agent->messages.at(0)));
+  EXPECT_EQ(std::get<Heartbeat>(from_agent->messages.at(0)).problem, "");
+  const std::string troubled = encode_agent_heartbeat("disk full");
+  const auto in_trouble = decode_agent_frame(encode_frame(1, {&troubled, 1}));
+  ASSERT_TRUE(in_trouble.has_value());
+  EXPECT_EQ(std::get<Heartbeat>(in_trouble->messages.at(0)).problem, "disk full");
 }
 
 TEST(WireCodec, FrameIsWhatProtobufItselfWouldWrite) {

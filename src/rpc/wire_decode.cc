@@ -13,6 +13,7 @@ namespace {
 namespace pb = ::muster::agent::v1;
 
 // The labels, kinds and facts of an agent are kept in memory for good, so they are bounded as one.
+constexpr std::size_t kProblemBytesMax = 1024;  // the rest is cut off
 constexpr std::size_t kHelloBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kIdBytesMax = 128;
 constexpr std::uint32_t kLogLimitMax = 256 << 10;
@@ -191,6 +192,7 @@ Result<core::AgentIdentity> decode_hello(pb::Hello& hello) {
   identity.facts.hostname = facts.hostname();
   identity.facts.addresses.assign(facts.addresses().begin(), facts.addresses().end());
   identity.facts.version = facts.version();
+  identity.term_seen = hello.term_seen();
   return identity;
 }
 
@@ -281,7 +283,7 @@ Result<FromAgent> decode_message(pb::AgentMessage& message) {
       return as<FromAgent>("report",
                            decode_named_action(*message.mutable_report()->mutable_action()));
     case pb::AgentMessage::kHeartbeat:
-      return FromAgent(Heartbeat{});
+      return FromAgent(Heartbeat{message.heartbeat().problem().substr(0, kProblemBytesMax)});
     case pb::AgentMessage::kLogChunk:
       return FromAgent(decode_log_chunk(*message.mutable_log_chunk()));
     case pb::AgentMessage::MESSAGE_NOT_SET:

@@ -149,6 +149,7 @@ std::string encode_hello(const core::AgentIdentity& identity) {
     facts.add_addresses(to_utf8(address));
   }
   facts.set_version(to_utf8(identity.facts.version));
+  hello.set_term_seen(identity.term_seen);
   return message.SerializeAsString();
 }
 
@@ -176,9 +177,9 @@ std::string encode_log_chunk(const LogChunk& chunk) {
   return message.SerializeAsString();
 }
 
-std::string encode_agent_heartbeat() {
+std::string encode_agent_heartbeat(std::string_view problem) {
   pb::AgentMessage message;
-  message.mutable_heartbeat();
+  message.mutable_heartbeat()->set_problem(to_utf8(std::string(problem)));
   return message.SerializeAsString();
 }
 

@@ -101,9 +101,14 @@ std::vector<Submission> Committer::next_submissions() {
 
 bool Committer::commit_group(const Group& group) {
   bool troubled = false;
+  std::chrono::microseconds took{};
   for (std::uint32_t attempt = 1;; ++attempt) {
+    const auto began = Clock::now();
     const Result<void> result = group.batch.empty() ? Result<void>() : store_.commit(group.batch);
-    if (result) break;
+    if (result) {
+      took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+      break;
+    }
     if (!can_be_retried(result.error())) {
       fail_for_good(result.error());
       return false;
@@ -121,6 +126,9 @@ bool Committer::commit_group(const Group& group) {
     stats_.records += group.batch.records.size() + group.batch.events.size();
   }
   if (troubled) callbacks_.on_recovered();
+  if (callbacks_.on_commit_took && !group.batch.empty()) {
+    callbacks_.on_commit_took(Duration::micros(took.count()));
+  }
   callbacks_.on_committed(group.ticket);
   return true;
 }

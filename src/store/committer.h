@@ -56,6 +56,8 @@ struct CommitterCallbacks {
   std::function<void(const Error&)> on_problem;
   std::function<void()> on_recovered;
   std::function<void(const Error&)> on_fatal;
+  // How long the store took for one batch; before its on_committed. Optional.
+  std::function<void(Duration)> on_commit_took = {};
   // A purge failed; the next one is tried at its time. Optional.
   std::function<void(const Error&)> on_purge_failed = {};
 };

@@ -82,6 +82,14 @@ core::LookupDone answer_lookup(Store& store, const core::Lookup& lookup) {
     if (!records) continue;
     for (const Record& record : *records) take(record.value);
   }
+  // The first digits of an id may also name a live one; which it is, is for the engine to say.
+  for (const std::string& prefix : lookup.prefixes) {
+    const auto records = store.find_actions_by_prefix(prefix, kLookupMatchesMax);
+    if (!records) continue;
+    for (const Record& record : *records) {
+      if (auto action = decode_action(record.value)) done.found.push_back(std::move(*action));
+    }
+  }
   return done;
 }
 

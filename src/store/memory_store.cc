@@ -196,7 +196,8 @@ Result<std::vector<Record>> MemoryStore::query_actions(const ActionQuery& query)
   std::vector<Record> records;
   records.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    records.push_back({entries[i]->first, entries[i]->second.value});
+    const StoredAction& action = entries[i]->second;
+    records.push_back({entries[i]->first, action.value, action.index.seq});
   }
   return records;
 }

@@ -28,7 +28,8 @@ Term settle_old_store(const std::string& path) {
   return term.value_or(0);
 }
 
-Result<void> prepare_copy(const std::string& copy, const std::string& backup_file, Term old_term) {
+Result<void> prepare_copy(const std::string& copy, const std::string& backup_file, Term old_term,
+                          Timestamp now) {
   auto opened = Database::open(copy, OpenMode::ReadWrite);
   if (!opened) return fail(describe_open_error(std::move(opened.error()), backup_file));
   Database database = std::move(*opened);
@@ -38,7 +39,9 @@ Result<void> prepare_copy(const std::string& copy, const std::string& backup_fil
   MUSTER_TRY(migrate(database, version));
   MUSTER_TRY_ASSIGN(auto transaction, Transaction::begin_write(database));
   MUSTER_TRY_ASSIGN(const Term term, read_term(database));
-  MUSTER_TRY(write_term(database, std::max(term, old_term) + 1));
+  // Terms grow by one with each start, so that seconds are always ahead of them.
+  const Term clock = now.us > 0 ? static_cast<Term>(now.us / 1'000'000) : 0;
+  MUSTER_TRY(write_term(database, std::max(std::max(term, old_term) + 1, clock)));
   return transaction.commit();
 }
 
@@ -56,9 +59,9 @@ Result<void> keep_old_store(const std::string& path) {
 }
 
 Result<void> exchange(const std::string& backup_file, const std::string& copy,
-                      const std::string& path) {
+                      const std::string& path, Timestamp now) {
   const Term old_term = settle_old_store(path);
-  if (auto prepared = prepare_copy(copy, backup_file, old_term); !prepared) {
+  if (auto prepared = prepare_copy(copy, backup_file, old_term, now); !prepared) {
     return fail(std::move(prepared.error()).wrap("this backup cannot be used, take another one"));
   }
   MUSTER_TRY(sync_file(copy));
@@ -70,7 +73,8 @@ Result<void> exchange(const std::string& backup_file, const std::string& copy,
 
 }  // namespace
 
-Result<void> restore_store(const std::string& backup_file, const std::string& store_path) {
+Result<void> restore_store(const std::string& backup_file, const std::string& store_path,
+                           Timestamp now) {
   if (!file_exists(backup_file)) {
     return fail(ErrorCode::NotFound, "backup '{}' does not exist", backup_file);
   }
@@ -78,7 +82,7 @@ Result<void> restore_store(const std::string& backup_file, const std::string& st
   const std::string copy = store_path + ".restoring";
   remove_database(copy);
   Result<void> done = copy_file(backup_file, copy);
-  if (done) done = exchange(backup_file, copy, store_path);
+  if (done) done = exchange(backup_file, copy, store_path, now);
   if (!done) remove_database(copy);
   return done;
 }

@@ -12,6 +12,8 @@ namespace {
 using testing::put_record;
 using testing::TempFolder;
 
+constexpr Timestamp kNow{2'500'000};  // second 2
+
 class RestoreTest : public ::testing::Test {
  protected:
   RestoreTest() {
@@ -46,20 +48,20 @@ class RestoreTest : public ::testing::Test {
 
 TEST_F(RestoreTest, PutsTheBackupInPlaceAndKeepsTheOldStore) {
   const std::string backup_bytes = testing::read_whole(backup_);
-  const auto done = restore_store(backup_, path_);
+  const auto done = restore_store(backup_, path_, kNow);
   ASSERT_TRUE(done.has_value()) << done.error().message;
   EXPECT_EQ(value_in(path_), "then");
   EXPECT_EQ(value_in(path_ + ".before-restore-1"), "later");
   EXPECT_EQ(testing::read_whole(backup_), backup_bytes);
   EXPECT_FALSE(file_exists(path_ + ".restoring"));
 
-  ASSERT_TRUE(restore_store(backup_, path_).has_value());
+  ASSERT_TRUE(restore_store(backup_, path_, kNow).has_value());
   EXPECT_EQ(value_in(path_ + ".before-restore-2"), "then");
 }
 
 TEST_F(RestoreTest, FencesTheWritersOfBefore) {
   // The store was at term 2, the backup at 1.
-  ASSERT_TRUE(restore_store(backup_, path_).has_value());
+  ASSERT_TRUE(restore_store(backup_, path_, kNow).has_value());
   auto store = testing::open_or_throw(path_);
   for (const Term old : {1U, 2U}) {
     EXPECT_EQ(store->commit({old, {}, {}}).error().code, ErrorCode::Fenced);
@@ -67,9 +69,19 @@ TEST_F(RestoreTest, FencesTheWritersOfBefore) {
   EXPECT_EQ(store->acquire_term().value(), 4U);
 }
 
+TEST_F(RestoreTest, IntoNothingTheTermIsBeyondWhatAgentsMayHaveSeen) {
+  // The backup knows nothing of the controllers that came after it; the clock does.
+  const std::string fresh = folder_.file("fresh.db");
+  ASSERT_TRUE(restore_store(backup_, fresh, Timestamp{1'800'000'000'000'000}).has_value());
+  EXPECT_EQ(testing::open_or_throw(fresh)->acquire_term().value(), 1'800'000'001U);
+  // A later restore of the same backup is beyond the starts of the first.
+  ASSERT_TRUE(restore_store(backup_, fresh, Timestamp{1'800'000'000'000'000}).has_value());
+  EXPECT_EQ(testing::open_or_throw(fresh)->acquire_term().value(), 1'800'000'003U);
+}
+
 TEST_F(RestoreTest, IntoNothingMakesAStore) {
   const std::string fresh = folder_.file("fresh.db");
-  ASSERT_TRUE(restore_store(backup_, fresh).has_value());
+  ASSERT_TRUE(restore_store(backup_, fresh, kNow).has_value());
   EXPECT_EQ(value_in(fresh), "then");
   EXPECT_FALSE(file_exists(fresh + ".before-restore-1"));
 }
@@ -77,7 +89,7 @@ TEST_F(RestoreTest, IntoNothingMakesAStore) {
 TEST_F(RestoreTest, ReplacesADamagedStoreAndKeepsItsLogBesideIt) {
   testing::write_whole(path_, std::string(5000, 'g'));
   testing::write_whole(path_ + "-wal", "its log");
-  ASSERT_TRUE(restore_store(backup_, path_).has_value());
+  ASSERT_TRUE(restore_store(backup_, path_, kNow).has_value());
   EXPECT_EQ(value_in(path_), "then");
   EXPECT_EQ(testing::read_whole(path_ + ".before-restore-1"), std::string(5000, 'g'));
   EXPECT_EQ(testing::read_whole(path_ + ".before-restore-1-wal"), "its log");
@@ -92,7 +104,7 @@ TEST_F(RestoreTest, TheLogOfAKilledServerGoesWithTheOldStore) {
     testing::write_whole(folder_.file("copy.db-wal"), testing::read_whole(path_ + "-wal"));
   }
   const std::string copy = folder_.file("copy.db");
-  ASSERT_TRUE(restore_store(backup_, copy).has_value());
+  ASSERT_TRUE(restore_store(backup_, copy, kNow).has_value());
   EXPECT_EQ(value_in(copy), "then");
   EXPECT_EQ(value_in(copy + ".before-restore-1"), "in the log");
 }
@@ -100,19 +112,19 @@ TEST_F(RestoreTest, TheLogOfAKilledServerGoesWithTheOldStore) {
 TEST_F(RestoreTest, RefusesWhileAServerHasTheStore) {
   {
     auto store = testing::open_or_throw(path_);
-    EXPECT_EQ(restore_store(backup_, path_).error().code, ErrorCode::StoreLocked);
+    EXPECT_EQ(restore_store(backup_, path_, kNow).error().code, ErrorCode::StoreLocked);
   }
   expect_untouched();
 }
 
 TEST_F(RestoreTest, RefusesAMissingBackup) {
-  EXPECT_EQ(restore_store(folder_.file("none"), path_).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(restore_store(folder_.file("none"), path_, kNow).error().code, ErrorCode::NotFound);
   expect_untouched();
 }
 
 TEST_F(RestoreTest, RefusesGarbage) {
   testing::write_whole(backup_, std::string(9000, 'x'));
-  const Error error = restore_store(backup_, path_).error();
+  const Error error = restore_store(backup_, path_, kNow).error();
   EXPECT_EQ(error.code, ErrorCode::StoreCorrupt);
   EXPECT_NE(error.message.find("take another one"), std::string::npos) << error.message;
   expect_untouched();
@@ -121,19 +133,19 @@ TEST_F(RestoreTest, RefusesGarbage) {
 TEST_F(RestoreTest, RefusesATruncatedBackup) {
   const std::string bytes = testing::read_whole(backup_);
   testing::write_whole(backup_, std::string_view(bytes).substr(0, bytes.size() / 2));
-  EXPECT_EQ(restore_store(backup_, path_).error().code, ErrorCode::StoreCorrupt);
+  EXPECT_EQ(restore_store(backup_, path_, kNow).error().code, ErrorCode::StoreCorrupt);
   expect_untouched();
 }
 
 TEST_F(RestoreTest, RefusesABackupOfANewerVersion) {
   damage_backup("PRAGMA user_version = 9");
-  EXPECT_EQ(restore_store(backup_, path_).error().code, ErrorCode::StoreNewer);
+  EXPECT_EQ(restore_store(backup_, path_, kNow).error().code, ErrorCode::StoreNewer);
   expect_untouched();
 }
 
 TEST_F(RestoreTest, RefusesTheDatabaseOfAnotherProgram) {
   damage_backup("PRAGMA application_id = 1");
-  EXPECT_EQ(restore_store(backup_, path_).error().code, ErrorCode::StoreCorrupt);
+  EXPECT_EQ(restore_store(backup_, path_, kNow).error().code, ErrorCode::StoreCorrupt);
   expect_untouched();
 }
 

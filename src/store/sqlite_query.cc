@@ -272,7 +272,8 @@ Result<std::vector<Record>> run_action_query(Database& database, const ActionQue
                     "index '{}' names action {}, which is not in the table", index,
                     page.column_int(0));
       }
-      records.push_back({std::string(fetch->column_bytes(0)), std::string(fetch->column_bytes(1))});
+      records.push_back({std::string(fetch->column_bytes(0)), std::string(fetch->column_bytes(1)),
+                         page.column_uint(0)});
       fetch->reset();
     }
   }

@@ -73,6 +73,7 @@ struct Batch {
 struct Record {
   std::string key;
   std::string value;
+  std::uint64_t seq = 0;  // of an action that query_actions found, from its index
 };
 
 struct RecordPage {

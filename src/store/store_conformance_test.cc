@@ -212,6 +212,16 @@ TYPED_TEST(StoreConformance, FindsActionsByNameNewestFirst) {
   EXPECT_TRUE(this->store().find_actions_by_name("none", 2).value().empty());
 }
 
+TYPED_TEST(StoreConformance, AQueryTellsTheSeqWhateverTheRecordHolds) {
+  this->commit({put_action(live_index(7), "v"), put_action(finished_index(9, Timestamp{9}), "?")});
+  ActionQuery query;
+  query.sort = {{SortKey::Seq, true}};
+  const auto records = this->store().query_actions(query).value();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].seq, 9U);
+  EXPECT_EQ(records[1].seq, 7U);
+}
+
 TYPED_TEST(StoreConformance, FindsActionsByEveryPrefixOfTheirId) {
   std::set<std::string> all;
   std::vector<RecordWrite> writes;

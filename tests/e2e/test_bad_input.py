@@ -32,6 +32,7 @@ class BadInput(harness.FleetTest):
         cases = [
             ({"action": "no-such-kind"}, "unknown_kind", ["no-such-kind"]),
             ({"action": "exce", "target": "a1"}, "unknown_kind", ["exec"]),
+            (dict(run, target="aa1"), "unknown_target", ["did you mean 'a1'"]),
             (dict(run, target="no-such-agent"), "unknown_target", ["no-such-agent"]),
             (dict(noop, depends_on=["no-such-action"]), "unknown_dependency", ["no-such-action"]),
             (dict(noop, depended_by=[harness.new_id()]), "unknown_dependency", []),
@@ -41,6 +42,11 @@ class BadInput(harness.FleetTest):
             (dict(noop, timeout="-5s"), "invalid_value", ["/action/timeout"]),
             (dict(noop, timeout="soon"), "invalid_value", ["soon"]),
             (dict(noop, interval=-1), "invalid_value", ["/action/interval"]),
+            (dict(noop, interval="1ms"), "invalid_value", ["/action/interval", "1s"]),
+            (dict(noop, stop_time="2020-01-01T00:00:00Z"), "invalid_value", ["/action/stop_time"]),
+            (dict(noop, misfire="skip"), "invalid_value", ["/action/misfire", "interval"]),
+            (dict(noop, name=None), "invalid_value", ["/action/name"]),
+            (dict(noop, name="a/b"), "invalid_value", ["/action/name"]),
             (dict(noop, name=""), "invalid_value", ["/action/name"]),
             (dict(noop, name="x" * 5000), "invalid_value", ["/action/name"]),
             (dict(noop, id="not-a-uuid"), "invalid_value", ["/action/id"]),
@@ -72,6 +78,21 @@ class BadInput(harness.FleetTest):
         self.assertEqual(pointers, {"/actions/0/timeout", "/actions/0/inputs/duration",
                                     "/actions/1/inputs/argv", "/actions/1/inputs/wrong"})
 
+    def test_all_mistakes_at_once_also_those_that_only_the_engine_sees(self):
+        answer = self.fleet.http("POST", "/v1/actions?colour=red", {"actions": [
+            {"action": "slep", "timeout": -1},
+            {"action": "exec", "depends_on": ["nobody", 5, "no-one"]}]})
+        self.assertProblem(answer, 400, "invalid_request")
+        pointers = {error["pointer"] for error in answer.json["errors"]}
+        self.assertEqual(pointers, {"?colour", "/actions/0/timeout", "/actions/0/action",
+                                    "/actions/1/target", "/actions/1/inputs/argv",
+                                    "/actions/1/depends_on/0", "/actions/1/depends_on/1",
+                                    "/actions/1/depends_on/2"})
+        answer = self.fleet.http("GET", "/v1/actions?foo=zz&limit=0&sort=foo:up&status=xx")
+        self.assertProblem(answer, 400, "invalid_request", "PENDING_SCHEDULE")
+        pointers = {error["pointer"] for error in answer.json["errors"]}
+        self.assertEqual(pointers, {"?foo", "?limit", "?sort", "?status"})
+
     def test_cycles(self):
         answer = self.fleet.http("POST", "/v1/actions", {"actions": [
             {"action": "noop", "name": "a", "depends_on": ["c"]},
@@ -87,13 +108,15 @@ class BadInput(harness.FleetTest):
     def test_bodies_that_are_none(self):
         post = lambda body, **headers: self.fleet.http("POST", "/v1/actions", body, headers or None)
         self.assertProblem(post("{"), 400, "invalid_json")
-        self.assertProblem(post(""), 400, "invalid_json")
+        self.assertProblem(post(""), 400, "invalid_json", "empty")
+        self.assertProblem(post('{"action":{"action":"noop","timeout":1e400}}'), 400,
+                           "invalid_json", "1e400", "too large")
         self.assertProblem(post(b"\xff\xfe"), 400, "invalid_json")
         twice = '{"action":{"action":"noop","action":"fail"}}'
         self.assertProblem(post(twice), 400, "invalid_json")
         deep = "[" * 10_000 + "]" * 10_000
-        self.assertProblem(post(deep), 400, "invalid_json", "nested too deep")
-        self.assertProblem(post('{"action":' * 10_000 + "1" + "}" * 10_000), 400, "invalid_json")
+        self.assertProblem(post(deep), 400, "json_too_deep", "nested too deep")
+        self.assertProblem(post('{"action":' * 10_000 + "1" + "}" * 10_000), 400, "json_too_deep")
         for body in ("[]", "7", "null", "{}", '{"action":{},"actions":[]}', '{"actions":[]}'):
             with self.subTest(body=body):
                 self.assertEqual(post(body).status, 400)
@@ -122,7 +145,7 @@ class BadInput(harness.FleetTest):
         self.assertProblem(get(f"/v1/actions/{harness.new_id()}"), 404, "not_found")
         self.assertProblem(get("/v1/agents/no-such"), 404, "not_found")
         self.assertProblem(get("/v1/no-such-route"), 404, "not_found")
-        self.assertEqual(self.fleet.http("DELETE", "/v1/actions").status, 405)
+        self.assertProblem(self.fleet.http("DELETE", "/v1/actions"), 405, "method_not_supported")
         twins = [self.fleet.submit("noop", name="twin")["id"] for _ in range(2)]
         self.assertProblem(get("/v1/actions/twin"), 400, "ambiguous", *twins)
         self.assertProblem(self.fleet.signal("twin", "CANCEL"), 400, "ambiguous", *twins)

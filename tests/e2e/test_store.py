@@ -24,6 +24,19 @@ class Refusals(harness.FleetTest):
         for word in words:
             self.assertIn(word, said)
 
+    def test_a_wrong_address_does_not_touch_the_store(self):
+        arguments = self.fleet.server.arguments
+        for option, value in (("--listen", "nowhere"), ("--listen", "192.0.2.1:8440"),
+                              ("--agent-listen", "127.0.0.1"), ("--agent-listen", "0.0.0.0:1")):
+            with self.subTest(option=option, value=value):
+                place = arguments.index(option) + 1
+                right, arguments[place] = arguments[place], value
+                self.fleet.server.start(wait=False)
+                self.assertEqual(self.fleet.server.wait_exit(), 64)
+                self.assertIn(value, read(self.fleet.server.log))
+                self.assertFalse(os.path.exists(self.fleet.server.store))
+                arguments[place] = right
+
     def make_store(self):
         self.fleet.server.start()
         made = self.fleet.submit("noop")["id"]
@@ -93,6 +106,38 @@ class Backup(harness.FleetTest):
         self.assertEqual(self.fleet.http("GET", f"/v1/actions/{later}").status, 404)
         again = self.fleet.exec("a1", "true")["id"]
         self.assertEqual(self.fleet.wait_final(again)[0]["status"], "SUCCEEDED")
+
+    def test_agents_take_a_backup_that_is_restored_on_a_new_machine(self):
+        kept = self.fleet.submit("noop")["id"]
+        self.fleet.wait_final(kept)
+        file = self.fleet.path("saved.db")
+        self.fleet.cli("backup", file, code=0)
+        for _ in range(3):
+            self.fleet.server.restart()
+            self.fleet.agents["a1"].wait_online()
+        self.fleet.server.stop()
+        fresh = self.fleet.path("new-machine")
+        self.fleet.cli("restore", file, "--data-dir", fresh, code=0)
+        arguments = self.fleet.server.arguments
+        arguments[arguments.index("--data-dir") + 1] = fresh
+        self.fleet.server.start()
+        self.fleet.agents["a1"].wait_online()
+        self.assertEqual(self.fleet.action(kept)["status"], "SUCCEEDED")
+
+    def test_a_copy_of_the_store_that_was_not_restored_is_refused_and_both_sides_say_so(self):
+        self.fleet.server.stop()
+        copy = self.fleet.path("copy")
+        shutil.copytree(self.fleet.server.data, copy)
+        self.fleet.server.restart()
+        self.fleet.agents["a1"].wait_online()
+        self.fleet.server.restart()
+        self.fleet.agents["a1"].wait_online()
+        self.fleet.server.stop()
+        arguments = self.fleet.server.arguments
+        arguments[arguments.index("--data-dir") + 1] = copy
+        self.fleet.server.start()
+        for log in (self.fleet.server.log, self.fleet.agents["a1"].log):
+            wait_for(lambda: "muster restore" in read(log), f"a word about it in {log}")
 
     def test_a_backup_is_taken_while_work_goes_on(self):
         ids = [self.fleet.exec("a1", "true")["id"] for _ in range(10)]

@@ -72,8 +72,8 @@ class Timing(harness.FleetTest):
         # The fourth run does not end by itself, so that the cancel certainly meets a run.
         action = self.fleet.exec(
             "a1", f"mkdir {busy} || echo overlap >> {seen}; "
-            f"test $(cat {seen} | wc -l) -lt 3 || sleep 600; sleep 0.3; rmdir {busy}; "
-            f"echo run >> {seen}", interval="100ms")
+            f"test $(cat {seen} | wc -l) -lt 3 || sleep 600; sleep 1.3; rmdir {busy}; "
+            f"echo run >> {seen}", interval="1s")
         wait_for(lambda: self.fleet.action(action["id"])["runs"] == 3, "three runs")
         self.assertEqual(self.lines("seen"), ["run"] * 3)
         wait_for(lambda: os.path.exists(busy), "the fourth run")
@@ -83,7 +83,7 @@ class Timing(harness.FleetTest):
         never(lambda: len(self.lines("seen")) > 3, "a cancelled repetition goes on", 0.5)
 
     def test_an_interval_ends_at_its_stop_time(self):
-        action = self.fleet.submit("noop", interval="200ms", stop_time=from_now(1.5))
+        action = self.fleet.submit("noop", interval="1s", stop_time=from_now(3.5))
         ended = self.fleet.wait_final(action["id"])[0]
         self.assertEqual(ended["status"], "SUCCEEDED")
         self.assertGreaterEqual(ended["runs"], 2)

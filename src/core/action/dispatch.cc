@@ -37,6 +37,7 @@ void end_past_last_start(Step& step, const Action& action) {
 }
 
 void start_job(Step& step, const Action& action) {
+  measure_wait(step, action);
   Action next = action;
   next.status = Status::Running;
   next.status_reason = "executing on the controller";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/action/explainer.h"
 #include "core/action/transitions.h"
 
@@ -62,15 +64,17 @@ class Explainer {
   }
 
  private:
-  void block(std::string what, std::string subject, std::string detail, Timestamp until = {}) {
+  // `since` is when what is waited for began to stand like that.
+  void block(std::string what, std::string subject, std::string detail, Timestamp since,
+             Timestamp until = {}) {
     result_.blockers.push_back(
-        {std::move(what), std::move(subject), std::move(detail), action_.status_since, until});
+        {std::move(what), std::move(subject), std::move(detail), since, until});
   }
 
   void hold() {
     result_.summary = "held by its requester";
     result_.deadline_effect = "it is cancelled";
-    block("hold", action_.spec->requested_by, "RESUME releases it");
+    block("hold", action_.spec->requested_by, "RESUME releases it", action_.status_since);
   }
 
   void approval() {
@@ -82,7 +86,7 @@ class Explainer {
               ? fmt::format("{} more", policy.count - action_.decisions.size())
               : fmt::format("{} more, from somebody other than {}",
                             policy.count - action_.decisions.size(), action_.spec->requested_by),
-          action_.deadline);
+          action_.status_since, action_.deadline);
   }
 
   void dependencies() {
@@ -92,10 +96,14 @@ class Explainer {
     for (const ActionId& id : action_.depends_on_left) {
       if (result_.blockers.size() == kShown) break;
       const ActionPtr dependency = state_.actions.find(id);
-      if (!dependency) continue;
+      if (!dependency) {
+        block("dependency", id.to_string(), "its record cannot be read", action_.status_since);
+        continue;
+      }
       block("dependency", id.to_string(),
             fmt::format("{} is {}{}: {}", describe(*dependency), name(dependency->status),
-                        since_text(dependency->status_since, now_), dependency->status_reason));
+                        since_text(dependency->status_since, now_), dependency->status_reason),
+            dependency->status_since);
     }
   }
 
@@ -104,7 +112,8 @@ class Explainer {
     const bool retry = action_.tries > 0;
     result_.summary =
         fmt::format("{} in {}", retry ? "next try" : "starts", format_age(action_.next_try - now_));
-    block(retry ? "retry" : "start_time", "", action_.status_reason, action_.next_try);
+    block(retry ? "retry" : "start_time", "", action_.status_reason, action_.status_since,
+          action_.next_try);
     return true;
   }
 
@@ -114,7 +123,8 @@ class Explainer {
     result_.summary = "waiting for a free worker";
     block("worker", "",
           fmt::format("{} of {} workers are busy, {} actions are ready", state_.jobs_running,
-                      state_.options.workers, state_.ready.size()));
+                      state_.options.workers, state_.ready.size()),
+          std::max(action_.status_since, action_.next_try));
   }
 
   void agent() {
@@ -129,12 +139,25 @@ class Explainer {
                 : fmt::format("agent '{}' is not known", action_.spec->target);
       result_.summary = action_.sent ? detail + "; the action was sent and may have reached it"
                                      : detail + "; it is sent when the agent connects";
-      block("agent", action_.spec->target, detail);
+      block("agent", action_.spec->target, detail,
+            agent ? agent->state_since : action_.status_since);
+      return;
+    }
+    if (!session->problem.empty()) {
+      result_.summary = trouble(*session);
+      block("agent", action_.spec->target, result_.summary, session->problem_since);
       return;
     }
     result_.summary = session->ready ? "sent; the agent has not confirmed it yet"
                                      : "the agent has connected and is telling what it knows";
-    block("agent", action_.spec->target, result_.summary);
+    // The last change of a record that was sent is the sending.
+    block("agent", action_.spec->target, result_.summary,
+          session->ready ? action_.updated_at : agent->state_since);
+  }
+
+  std::string trouble(const Session& session) const {
+    return fmt::format("agent '{}' is connected but cannot work{}: {}", action_.spec->target,
+                       since_text(session.problem_since, now_), session.problem);
   }
 
   void queue() {
@@ -151,14 +174,15 @@ class Explainer {
     block("queue", running ? running->id().to_string() : action_.spec->target,
           running ? fmt::format("{} is {}{}", describe(*running), name(running->status),
                                 since_text(running->status_since, now_))
-                  : "the agent is about to start the next one");
+                  : "the agent is about to start the next one",
+          running ? running->status_since : action_.status_since);
     away();
   }
 
   void execution() {
     result_.summary = fmt::format("executing{}", since_text(action_.start_time, now_));
     result_.deadline_effect = "it is stopped and fails: timed out";
-    block("execution", action_.owner, action_.status_reason, action_.deadline);
+    block("execution", action_.owner, action_.status_reason, action_.start_time, action_.deadline);
     away();
   }
 
@@ -166,20 +190,26 @@ class Explainer {
     result_.summary = fmt::format("suspended{}", since_text(action_.suspended_since, now_));
     result_.deadline = action_.suspended_since + state_.options.suspend_max;
     result_.deadline_effect = "it is cancelled";
-    block("signal", "RESUME", "RESUME lets it go on", result_.deadline);
+    block("signal", "RESUME", "RESUME lets it go on", action_.suspended_since, result_.deadline);
     away();
   }
 
-  // What the controller shows may be out of date while the agent is away.
+  // What the controller shows may be out of date while the agent is away, or cannot write down what
+  // happens.
   void away() {
     if (action_.spec->side != Side::Agent) return;
+    const Session* session = state_.agents.session_of(action_.spec->target);
+    if (session != nullptr && !session->problem.empty()) {
+      result_.summary += "; " + trouble(*session);
+      block("agent", action_.spec->target, trouble(*session), session->problem_since);
+    }
     const AgentPtr agent = state_.agents.find(action_.spec->target);
     if (!agent || agent->state == AgentState::Online) return;
     const std::string detail =
         fmt::format("agent '{}' is {}{}; this is what it last told", agent->identity.name,
                     name(agent->state), since_text(agent->state_since, now_));
     result_.summary += "; " + detail;
-    block("agent", agent->identity.name, detail);
+    block("agent", agent->identity.name, detail, agent->state_since);
   }
 
   void control() {
@@ -190,7 +220,7 @@ class Explainer {
         reachable ? fmt::format("{}; waiting for the process to obey", action_.control_reason)
                   : fmt::format("{}; queued until agent '{}' connects", action_.control_reason,
                                 action_.spec->target);
-    block("signal", std::string(name(action_.control)), detail);
+    block("signal", std::string(name(action_.control)), detail, action_.updated_at);
     result_.summary += "; " + detail;
   }
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/field_errors.h"
+#include "base/nearest.h"
 #include "core/action/dependency_graph.h"
 #include "core/action/references.h"
 #include "core/action/transitions.h"
@@ -17,10 +18,23 @@ namespace {
 
 constexpr std::size_t kDependenciesMax = 1000;
 constexpr std::size_t kDependentsMax = 10'000;
+constexpr std::size_t kErrorsMax = 100;
+constexpr std::size_t kAgentsCompared = 1000;  // for "did you mean"
 constexpr std::string_view kControllerTarget = "controller";
 
 std::string pointer_to(std::size_t index, std::string_view field) {
   return fmt::format("/actions/{}/{}", index, field);
+}
+
+// What repeats without an end never succeeds.
+bool is_endless(Duration interval, Timestamp not_after) {
+  return !interval.is_zero() && !not_after.is_set();
+}
+
+std::string suggest_kind(std::string_view kind) {
+  std::vector<std::string_view> known;
+  for (const KindInfo& info : KindCatalog::all()) known.push_back(info.name);
+  return did_you_mean(kind, known);
 }
 
 // One action of the request on its way to become one.
@@ -36,16 +50,19 @@ struct Draft {
 
 class Submission {
  public:
-  Submission(Step& step, const Submit& submit, const std::vector<ActionPtr>* found)
+  Submission(Step& step, const Submit& submit, const Lookup& asked,
+             const std::vector<ActionPtr>& found)
       : step_(step),
         submit_(submit),
         ids_(choose_ids(submit)),
-        resolver_(step.state, submit, ids_, found) {}
+        resolver_(step.state, submit, ids_, asked, found) {}
 
   void run() {
     check_limits();
-    for (std::size_t i = 0; i < submit_.actions.size() && errors().size() < 100; ++i) draft(i);
-    if (errors().empty() && resolver_.needs_lookup()) {
+    const auto full = [this] { return errors().size() >= kErrorsMax; };
+    for (std::size_t i = 0; i < submit_.actions.size() && !full(); ++i) draft(i);
+    // Also where something is wrong already: the store may know of more.
+    if (resolver_.needs_lookup() && !full()) {
       defer();
       return;
     }
@@ -55,6 +72,10 @@ class Submission {
     }
     if (!errors().empty()) {
       refuse();
+      return;
+    }
+    if (submit_.only_check) {
+      step_.effects.replies.push_back({submit_.request, SubmitReply{}});
       return;
     }
     create();
@@ -101,6 +122,7 @@ class Submission {
     draft.request = &request;
     draft.id = ids_[index];
     draft.side = choose_side(index, request);
+    check_schedule(index, request);
     if (request.id) resolver_.check_free(*request.id, pointer_to(index, "id"));
     if (request.parent) resolver_.check_parent(*request.parent, pointer_to(index, "parent"));
     resolve_dependencies(index, request, draft);
@@ -108,13 +130,22 @@ class Submission {
     drafts_.push_back(std::move(draft));
   }
 
+  void check_schedule(std::size_t index, const ActionRequest& request) {
+    if (!request.not_after.is_set() || request.not_after > step_.now) return;
+    error(index, "stop_time", ErrorCode::InvalidValue,
+          fmt::format("stop_time {} has passed, it is {} now; it would never start",
+                      format_rfc3339(request.not_after), format_rfc3339(step_.now)));
+  }
+
   Side choose_side(std::size_t index, const ActionRequest& request) {
+    if (request.kind.empty()) return Side::Engine;  // reported by whoever read the request
     const KindInfo* kind = KindCatalog::find(request.kind);
     const bool on_controller = request.target.empty() || request.target == kControllerTarget;
     if (on_controller) {
       if (kind == nullptr) {
         error(index, "action", ErrorCode::UnknownKind,
-              fmt::format("no action kind is called '{}'", request.kind.substr(0, 64)));
+              fmt::format("no action kind is called '{}'{}", request.kind.substr(0, 64),
+                          suggest_kind(request.kind)));
       } else if (!kind->on_engine) {
         error(index, "target", ErrorCode::MissingField,
               fmt::format("kind '{}' runs on an agent; name one as target", request.kind));
@@ -129,16 +160,51 @@ class Submission {
     const AgentPtr agent = step_.state.agents.find(request.target);
     if (!agent) {
       error(index, "target", ErrorCode::UnknownTarget,
-            fmt::format("no agent is called '{}'", request.target.substr(0, 64)));
+            fmt::format("no agent is called '{}'{}", request.target.substr(0, 64),
+                        suggest_agent(request.target)));
+      if (kind == nullptr && !may_be_offered(request.kind)) {
+        error(index, "action", ErrorCode::UnknownKind,
+              fmt::format("no action kind is called '{}', and no agent offers it{}",
+                          request.kind.substr(0, 64), suggest_kind(request.kind)));
+      }
       return Side::Agent;
     }
     const auto& offered = agent->identity.kinds;
     if (std::find(offered.begin(), offered.end(), request.kind) == offered.end()) {
+      const std::vector<std::string_view> known(offered.begin(), offered.end());
       error(index, "action", ErrorCode::UnknownKind,
-            fmt::format("agent '{}' does not offer kind '{}'; it offers {}", request.target,
-                        request.kind.substr(0, 64), fmt::join(offered, ", ")));
+            fmt::format("agent '{}' does not offer kind '{}'; it offers {}{}", request.target,
+                        request.kind.substr(0, 64), fmt::join(offered, ", "),
+                        did_you_mean(request.kind, known)));
     }
     return Side::Agent;
+  }
+
+  // Comparing with every name of a large fleet would hold the engine up.
+  std::string suggest_agent(std::string_view target) const {
+    if (step_.state.agents.size() > kAgentsCompared) return {};
+    const std::vector<AgentPtr> agents = step_.state.agents.all();
+    std::vector<std::string_view> known;
+    for (const AgentPtr& agent : agents) known.push_back(agent->identity.name);
+    return did_you_mean(target, known);
+  }
+
+  // Agents may bring kinds of their own. A large fleet is not searched; then it may be.
+  bool may_be_offered(const std::string& kind) const {
+    if (step_.state.agents.size() > kAgentsCompared) return true;
+    return std::ranges::any_of(step_.state.agents.all(), [&](const AgentPtr& agent) {
+      const auto& kinds = agent->identity.kinds;
+      return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+    });
+  }
+
+  bool never_succeeds(const ReferenceResolver::Target& target) const {
+    if (target.action) {
+      return !target.action->is_final() &&
+             is_endless(target.action->spec->interval, target.action->spec->not_after);
+    }
+    const ActionRequest& request = submit_.actions[resolver_.position(target.id)];
+    return is_endless(request.interval, request.not_after);
   }
 
   void resolve_dependencies(std::size_t index, const ActionRequest& request, Draft& draft) {
@@ -149,6 +215,7 @@ class Submission {
       return;
     }
     for (std::size_t i = 0; i < request.depends_on.size(); ++i) {
+      if (request.depends_on[i].empty()) continue;
       const std::string pointer = pointer_to(index, fmt::format("depends_on/{}", i));
       const auto target = resolver_.resolve(request.depends_on[i], pointer);
       using Kind = ReferenceResolver::Target::Kind;
@@ -163,6 +230,13 @@ class Submission {
                                         describe(*target.action), name(target.action->status))});
         continue;
       }
+      if (never_succeeds(target)) {
+        errors().push_back({pointer, ErrorCode::InvalidValue,
+                            fmt::format("'{}' repeats without an end, so that it never succeeds; "
+                                        "only one with a stop_time can be waited for",
+                                        request.depends_on[i].substr(0, 64))});
+        continue;
+      }
       if (target.kind == Kind::Live && target.action->depended_by.size() >= kDependentsMax) {
         errors().push_back({pointer, ErrorCode::InvalidValue,
                             fmt::format("{} has {} dependents, which is the limit",
@@ -175,7 +249,14 @@ class Submission {
   }
 
   void resolve_dependents(std::size_t index, const ActionRequest& request, Draft& draft) {
+    if (!request.depended_by.empty() && is_endless(request.interval, request.not_after)) {
+      error(index, "depended_by", ErrorCode::InvalidValue,
+            "the action repeats without an end, so that it never succeeds; give it a stop_time if "
+            "others shall wait for it");
+      return;
+    }
     for (std::size_t i = 0; i < request.depended_by.size(); ++i) {
+      if (request.depended_by[i].empty()) continue;
       const std::string pointer = pointer_to(index, fmt::format("depended_by/{}", i));
       const auto target = resolver_.resolve(request.depended_by[i], pointer);
       using Kind = ReferenceResolver::Target::Kind;
@@ -262,7 +343,7 @@ class Submission {
   void defer() {
     Lookup lookup = resolver_.missing();
     lookup.lookup = ++step_.state.last_lookup;
-    step_.state.lookups.emplace(lookup.lookup, submit_);
+    step_.state.lookups.emplace(lookup.lookup, PendingSubmit{submit_, lookup});
     step_.effects.lookups.push_back(std::move(lookup));
   }
 
@@ -406,11 +487,11 @@ void handle_submit(Step& step, const Submit& submit) {
     step.state.idempotency.begin(*submit.idempotency,
                                  step.now + step.state.options.idempotency_for);
   }
-  Submission(step, submit, nullptr).run();
+  Submission(step, submit, {}, {}).run();
 }
 
-void resume_submit(Step& step, const Submit& submit, const std::vector<ActionPtr>& found) {
-  Submission(step, submit, &found).run();
+void resume_submit(Step& step, const PendingSubmit& pending, const std::vector<ActionPtr>& found) {
+  Submission(step, pending.submit, pending.asked, found).run();
 }
 
 }  // namespace muster::core

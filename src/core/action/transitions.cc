@@ -60,6 +60,30 @@ void start_over(Action& action) {
   action.suspended_since = {};
 }
 
+// The reason of the end, with what only the controller knows: who asked for it and why, or that the
+// tries are used up.
+std::string describe_end(const Action& action, const ExecutionEnd& end, std::uint32_t allowed) {
+  const std::string reason = reason_of(end);
+  const bool repeated = !action.spec->interval.is_zero();  // says who cancelled it by itself
+  if (end.result == ExecuteResult::Cancel && action.control == Signal::Cancel && !repeated) {
+    if (reason.find(action.control_reason) != std::string::npos) return reason;
+    return end.reason.empty() ? action.control_reason
+                              : fmt::format("{}; {}", action.control_reason, reason);
+  }
+  if (allowed > 1 && action.tries >= allowed) {
+    return fmt::format("{}; given up after {} attempts", reason, action.tries);
+  }
+  return reason;
+}
+
+void measure_execution(Step& step, const Action& action, ExecuteResult result) {
+  if (!action.start_time.is_set() || action.stop_time < action.start_time) return;
+  step.effects.measurements.push_back({.what = Measurement::What::Execution,
+                                       .kind = action.spec->kind,
+                                       .duration = action.stop_time - action.start_time,
+                                       .result = result});
+}
+
 bool repeats_again(const Action& action, const ExecutionEnd& end, Timestamp next) {
   if (action.spec->interval.is_zero() || end.result == ExecuteResult::Cancel ||
       action.control == Signal::Cancel) {
@@ -111,6 +135,17 @@ void dependency_ended_badly(Step& step, const Action& dependent, const Action& d
 
 std::string describe(const Action& action) {
   return fmt::format("{} ({})", action.spec->name, action.id().short_id());
+}
+
+void measure_wait(Step& step, const Action& action) {
+  const bool waited = action.status == Status::Ready || action.status == Status::PendingSchedule ||
+                      action.status == Status::New;
+  if (!waited || !action.deadline.is_set()) return;
+  // The deadline counts from the moment when it became dispatchable.
+  const Timestamp due = action.deadline - action.spec->queue_timeout;
+  if (due > step.now) return;
+  step.effects.measurements.push_back(
+      {.what = Measurement::What::Wait, .kind = action.spec->kind, .duration = step.now - due});
 }
 
 Timestamp next_nominal(const ActionSpec& spec, Timestamp after) {
@@ -183,14 +218,21 @@ void execution_ended(Step& step, const Action& action, const ExecutionEnd& end) 
   next.outputs = end.outputs;
   if (end.start_time.is_set()) next.start_time = end.start_time;
   next.stop_time = end.stop_time.is_set() ? end.stop_time : step.now;
-  const std::string reason = reason_of(end);
+  const std::uint32_t allowed = attempts_allowed(next, end.result);
+  const std::string reason = describe_end(next, end, allowed);
+  // What was given up before it started has no duration; its times are of an earlier attempt.
+  const bool ran = end.start_time.is_set() || action.status == Status::Running ||
+                   action.status == Status::Suspended;
+  if (ran) measure_execution(step, next, end.result);
 
-  if (next.tries < attempts_allowed(next, end.result)) {
+  if (next.tries < allowed) {
     const Duration delay = next.spec->retry.backoff.delay(next.tries);
     next.next_try = step.now + delay;
     if (!next.spec->not_after.is_set() || next.next_try <= next.spec->not_after) {
       next.status_reason = fmt::format("attempt {} ended: {}; next try in {}", next.attempt, reason,
                                        format_duration(delay));
+      step.effects.measurements.push_back(
+          {.what = Measurement::What::Retry, .kind = next.spec->kind});
       start_over(next);
       const EventNote note{.type = "action.status"};
       make_dispatchable(step, std::move(next), &note);

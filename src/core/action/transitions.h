@@ -33,6 +33,9 @@ struct ExecutionEnd {
 // Maps the result: a retry, the next run of a repeated action, or a final status.
 void execution_ended(Step& step, const Action& action, const ExecutionEnd& end);
 
+// To be called with an action that is about to run: how long it waited for that.
+void measure_wait(Step& step, const Action& action);
+
 // Wakes or ends what depended on the actions that ended in this step, and cancels what derived from
 // those that were cancelled, until nothing more follows.
 void settle_ended(Step& step);

@@ -44,6 +44,7 @@ struct AgentIdentity {
   std::map<std::string, std::string> labels;
   std::vector<std::string> kinds;  // what it can execute
   AgentFacts facts;
+  std::uint64_t term_seen = 0;  // the highest of the controllers it has met; not recorded
 
   bool operator==(const AgentIdentity&) const = default;
 };

@@ -21,6 +21,8 @@ struct Session {
   std::uint64_t sync = 0;
   std::set<ActionId> seen;  // by the sync under way
   Timestamp next_sync;
+  std::string problem;  // what keeps the agent from working; empty: nothing
+  Timestamp problem_since;
 };
 
 // The known agents and their sessions.

@@ -80,6 +80,7 @@ Timestamp execution_deadline(const Step& step, const Action& action) {
 }
 
 void told_running(Step& step, Action next, const AgentAction& told) {
+  measure_wait(step, next);
   const bool resumed = next.status == Status::Suspended;
   next.start_time = told.start_time.is_set() ? told.start_time : step.now;
   next.stop_time = {};

@@ -149,7 +149,19 @@ void handle_heartbeat(Step& step, const AgentHeartbeat& heartbeat) {
   const AgentName name = step.state.agents.agent_of(heartbeat.session);
   if (name.empty()) return;
   // The timer is not moved on every beat: when it fires it looks at last_heard.
-  step.state.agents.session_of(name)->last_heard = step.now;
+  Session& session = *step.state.agents.session_of(name);
+  session.last_heard = step.now;
+  if (session.problem == heartbeat.problem) return;
+  if (session.problem.empty() || heartbeat.problem.empty()) {
+    session.problem_since = heartbeat.problem.empty() ? Timestamp{} : step.now;
+  }
+  session.problem = heartbeat.problem;
+  Agent next = *step.state.agents.find(name);
+  next.last_seen = step.now;
+  next.state_reason = heartbeat.problem.empty()
+                          ? "connected; it can work again"
+                          : fmt::format("connected, but it cannot work: {}", heartbeat.problem);
+  step.put_agent(std::move(next), "agent.state");
 }
 
 void handle_report(Step& step, const AgentReport& report) {

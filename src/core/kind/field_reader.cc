@@ -99,6 +99,10 @@ void FieldReader::require(std::string_view field) {
   add(pointer_to(field), ErrorCode::MissingField, fmt::format("{} is required", field));
 }
 
+void FieldReader::missing(std::string_view field, std::string detail) {
+  add(pointer_to(field), ErrorCode::MissingField, std::move(detail));
+}
+
 void FieldReader::invalid(std::string_view field, std::string detail) {
   add(pointer_to(field), ErrorCode::InvalidValue, std::move(detail));
 }

@@ -66,6 +66,8 @@ class FieldReader {
       std::string_view field, std::size_t bytes_max, const TextCheck& check_name,
       const TextCheck& check_value);
 
+  // Reports a field that is not there, where require() would say too little.
+  void missing(std::string_view field, std::string detail);
   // Reports a value that is well-formed but not allowed.
   void invalid(std::string_view field, std::string detail);
   // Reports the fields that nobody asked for. To be called last.

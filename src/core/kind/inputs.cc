@@ -188,7 +188,7 @@ void decode_exec_program(FieldReader& reader, ExecInputs& inputs) {
   const bool argv_given = reader.has("argv");
   const bool script_given = reader.has("script");
   if (!argv_given && !script_given) {
-    reader.require("argv");
+    reader.missing("argv", "argv or script is required, exactly one of them");
   } else if (argv_given && script_given) {
     reader.invalid("script", "script and argv exclude each other, exactly one must be given");
   }

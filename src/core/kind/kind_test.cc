@@ -124,7 +124,7 @@ TEST(Inputs, RefusesWhatIsWrong) {
       {"http", R"({"url":"http://a","timeout":"25h"})", "/timeout", kInvalid,
        "between 1ms and 24h"},
       {"http", R"({"url":"http://a","timeout":0})", "/timeout", kInvalid, "between"},
-      {"exec", "{}", "/argv", ErrorCode::MissingField, "argv is required"},
+      {"exec", "{}", "/argv", ErrorCode::MissingField, "argv or script is required"},
       {"exec", R"({"argv":["a"],"script":"b"})", "/script", kInvalid, "exactly one"},
       {"exec", R"({"argv":[]})", "/argv", kInvalid, "must not be empty"},
       {"exec", R"({"argv":[""]})", "/argv", kInvalid, "names the program"},
