@@ -3,7 +3,7 @@
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # Paths below the checkout count as relative, so that a second checkout finds what the first built.
+  # Paths below the checkout count as relative: a second checkout finds what the first built.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
                                   CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
 endif()

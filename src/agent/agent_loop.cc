@@ -96,6 +96,8 @@ void AgentLoop::read_output(OutputRequest request) { inbox_.push_or_refuse(std::
 
 void AgentLoop::post(InboxItem item) { inbox_.push_wait(std::move(item)); }
 
+void AgentLoop::post_all(std::vector<InboxItem> items) { inbox_.push_wait_all(std::move(items)); }
+
 JournalHealth AgentLoop::health() const {
   const std::lock_guard lock(health_mutex_);
   return health_;
@@ -195,6 +197,8 @@ bool AgentLoop::settle() {
   if (!commit()) return false;
   for (auto& pending : pending_) release(pending);
   pending_.clear();
+  if (!outgoing_.empty()) link_->send_all(outgoing_);
+  outgoing_.clear();
   return true;
 }
 
@@ -243,6 +247,7 @@ void AgentLoop::release(Pending& pending) {
   if (pending.deferred) return read_deferred(*pending.deferred);
   if (pending.link == LinkChange::Down) {
     link_ready_ = false;
+    outgoing_.clear();
     output_->drop_link_requests();
   } else if (pending.link == LinkChange::Up) {
     link_ready_ = true;
@@ -255,7 +260,7 @@ void AgentLoop::release(Pending& pending) {
   }
   // Before the view of a session nothing may be said in it; the view tells it all.
   if (link_ != nullptr && link_ready_) {
-    for (const auto& message : pending.effects.messages) link_->send(message);
+    for (auto& message : pending.effects.messages) outgoing_.push_back(std::move(message));
   }
   for (const auto& run : pending.effects.runs) release_run(run);
   for (auto& reply : pending.effects.replies) answer(reply);

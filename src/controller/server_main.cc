@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "controller/api.h"
 #include "controller/authorizer.h"
@@ -31,17 +32,25 @@ namespace {
 // the controller needs them, so they are set after construction and before anything can be sent.
 class Wiring final : public Outlets {
  public:
-  void send_to_agent(const core::AgentSend& send) override { link->send(send); }
+  void send_to_agent(const core::AgentSend& send) override { sends_.push_back(send); }
   void run_job(const core::Job& job) override { jobs->run(job); }
   void publish(const core::Event& event) override {
     metrics->on_event(event);
     events->publish(event);
+  }
+  void flush() override {
+    if (sends_.empty()) return;
+    link->send_all(sends_);
+    sends_.clear();
   }
 
   rpc::LinkServer* link = nullptr;
   JobPool* jobs = nullptr;
   EventHub* events = nullptr;
   Metrics* metrics = nullptr;
+
+ private:
+  std::vector<core::AgentSend> sends_;  // gathered since the last flush
 };
 
 int refuse_to_start(const Error& error) {

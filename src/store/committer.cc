@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "log/thread_name.h"
 #include "store/record_codec.h"
 
 namespace muster::store {
@@ -94,6 +95,7 @@ Result<void> Committer::stop() {
 }
 
 void Committer::run() {
+  log::name_thread("committer");
   while (true) {
     auto submissions = next_submissions();
     if (submissions.empty()) {
