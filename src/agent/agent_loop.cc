@@ -63,7 +63,7 @@ void AgentLoop::start(exec::Executor& executor, rpc::LinkClient* link) {
   output_.emplace(options_.output, executor, core_);
   StepRelease::Outlets outlets;
   if (link != nullptr) {
-    outlets.send = [link](const io::AgentMessage& message) { link->send(message); };
+    outlets.send = [this](const io::AgentMessage& message) { outgoing_.push_back(message); };
   }
   outlets.answer = [this](io::LocalReply& reply) { answer(reply); };
   release_.emplace(executor, *this, std::move(outlets));
@@ -95,6 +95,8 @@ void AgentLoop::query(CoreQuery query) {
 void AgentLoop::read_output(OutputRequest request) { inbox_.push_or_refuse(std::move(request)); }
 
 void AgentLoop::post(InboxItem item) { inbox_.push_wait(std::move(item)); }
+
+void AgentLoop::post_all(std::vector<InboxItem> items) { inbox_.push_wait_all(std::move(items)); }
 
 JournalHealth AgentLoop::health() const {
   const std::lock_guard lock(health_mutex_);
@@ -195,6 +197,8 @@ bool AgentLoop::settle() {
   const auto ticket = held_.close_group(true);
   if (!commit()) return false;
   while (auto pending = held_.take(*ticket)) release(*pending);
+  if (!outgoing_.empty()) link_->send_all(outgoing_);
+  outgoing_.clear();
   return true;
 }
 
@@ -241,7 +245,10 @@ void AgentLoop::set_health(std::optional<JournalHealth> changed) {
 
 void AgentLoop::release(Pending& pending) {
   if (pending.deferred) return read_deferred(*pending.deferred);
-  if (pending.link == LinkChange::Down) output_->drop_link_requests();
+  if (pending.link == LinkChange::Down) {
+    outgoing_.clear();
+    output_->drop_link_requests();
+  }
   log_ends(pending.effects);
   log_starts(pending.effects);
   release_->let_out(pending.effects, pending.link);

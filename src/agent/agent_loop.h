@@ -72,6 +72,7 @@ class AgentLoop final : public exec::ExecutorListener {
   void read_output(OutputRequest request);
   // The link's inputs; blocks while the inbox is full.
   void post(InboxItem item);
+  void post_all(std::vector<InboxItem> items);
 
   JournalHealth health() const;
 
@@ -119,6 +120,7 @@ class AgentLoop final : public exec::ExecutorListener {
   std::map<core::RequestId, std::function<void(Result<core::JournalEntryPtr>)>> replies_;
   core::RequestId next_request_ = 1;
   Timestamp last_now_;
+  std::vector<core::agent::AgentMessage> outgoing_;  // of the batch, to leave together
 
   mutable std::mutex health_mutex_;
   JournalHealth health_;  // protected by health_mutex_

@@ -81,8 +81,8 @@ class FakeExecutor final : public exec::Executor {
 
 class FakeLink final : public rpc::LinkClient {
  public:
-  void send(const core::agent::AgentMessage& message) override {
-    state.change([&] { messages.push_back(message); });
+  void send_all(std::span<const core::agent::AgentMessage> sent) override {
+    state.change([&] { messages.insert(messages.end(), sent.begin(), sent.end()); });
   }
   void send_log_chunk(rpc::LogChunk chunk) override {
     state.change([&] { chunks.push_back(std::move(chunk)); });

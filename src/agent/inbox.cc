@@ -31,6 +31,15 @@ bool Inbox::push_wait(InboxItem item) {
   return true;
 }
 
+bool Inbox::push_wait_all(std::vector<InboxItem> items) {
+  std::unique_lock lock(mutex_);
+  drained_.wait(lock, [&] { return closed_ || items_.size() < size_max_; });
+  if (closed_) return false;
+  for (auto& item : items) items_.push_back(std::move(item));
+  filled_.notify_one();
+  return true;
+}
+
 void Inbox::push_now(InboxItem item) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;

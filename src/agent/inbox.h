@@ -65,6 +65,8 @@ class Inbox {
 
   // Blocks while the inbox is full: the back-pressure of the link. False: closed, the item is gone.
   bool push_wait(InboxItem item);
+  // Items that came together are taken together where there is room.
+  bool push_wait_all(std::vector<InboxItem> items);
   // For what the executor says. It may not wait, since the consumer waits for the executor in turn;
   // there are never more than a few of these, because one action runs at a time.
   void push_now(InboxItem item);

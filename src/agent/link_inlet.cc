@@ -1,6 +1,7 @@
 #include "agent/link_inlet.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "log/log.h"
 
@@ -48,23 +49,28 @@ void LinkInlet::on_up(const rpc::Welcome& welcome) {
 }
 
 void LinkInlet::on_schedule(core::agent::Schedule schedule) {
-  loop_.post(AgentInput(std::move(schedule)));
+  gathered_.emplace_back(AgentInput(std::move(schedule)));
 }
 
 void LinkInlet::on_signal(core::agent::SignalFromController signal) {
-  loop_.post(AgentInput(std::move(signal)));
+  gathered_.emplace_back(AgentInput(std::move(signal)));
 }
 
-void LinkInlet::on_ack(core::agent::Ack ack) { loop_.post(AgentInput(ack)); }
+void LinkInlet::on_ack(core::agent::Ack ack) { gathered_.emplace_back(AgentInput(ack)); }
 
 void LinkInlet::on_sync_request(core::agent::SyncRequest request) {
-  loop_.post(AgentInput(request));
+  gathered_.emplace_back(AgentInput(request));
 }
 
-void LinkInlet::on_log_request(rpc::LogRequest request) { loop_.post(request); }
+void LinkInlet::on_log_request(rpc::LogRequest request) { gathered_.emplace_back(request); }
+
+void LinkInlet::on_frame_end() {
+  if (!gathered_.empty()) loop_.post_all(std::exchange(gathered_, {}));
+}
 
 void LinkInlet::on_down(const std::string& reason) {
   log::warn("connection to the controller ended", {{"reason", reason}});
+  gathered_.clear();
   {
     const std::lock_guard lock(mutex_);
     state_.up = false;

@@ -39,6 +39,7 @@ class LinkInlet final : public rpc::AgentLinkHandler {
   void on_ack(core::agent::Ack ack) override;
   void on_sync_request(core::agent::SyncRequest request) override;
   void on_log_request(rpc::LogRequest request) override;
+  void on_frame_end() override;
   void on_down(const std::string& reason) override;
   void on_dial_failed(const std::string& controller, const std::string& reason,
                       Duration retry_in) override;
@@ -48,7 +49,9 @@ class LinkInlet final : public rpc::AgentLinkHandler {
   const std::function<core::AgentIdentity()> identify_;
   const std::function<Timestamp()> clock_;
   std::atomic<std::uint64_t> highest_term_;
-  std::map<std::string, std::string> failures_logged_;  // of the handler's thread, by controller
+  // Of the handler's thread.
+  std::map<std::string, std::string> failures_logged_;  // by controller
+  std::vector<InboxItem> gathered_;                     // of the frame that is being read
 
   mutable std::mutex mutex_;
   LinkState state_;  // protected by mutex_

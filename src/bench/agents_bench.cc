@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <thread>
 
 #include "bench/benchmarks.h"
 #include "bench/controller_process.h"
@@ -13,7 +12,7 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kEndWithin = Duration::minutes(2);
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr Duration kLook = Duration::millis(100);
 
 struct Idle {
   double cpu_percent = 0;
@@ -27,7 +26,9 @@ Result<Idle> watch_idle(const AgentsOptions& options, ControllerProcess& control
   const Stopwatch watch;
   while (watch.elapsed() < Duration::seconds(static_cast<std::int64_t>(options.idle_seconds))) {
     if (host.interrupted()) return fail(interrupted_error());
-    std::this_thread::sleep_for(kLook);
+    if (controller.process().wait_end(kLook)) {
+      return fail(ErrorCode::Internal, "the controller ended: {}", controller.process().log_tail());
+    }
   }
   const double seconds = watch.seconds();
   const rpc::LinkStats after = fleet.stats();

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <charconv>
-#include <thread>
 
 #include "bench/stopwatch.h"
 #include "http/client.h"
@@ -11,7 +10,7 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kReadyWithin = Duration::minutes(3);
-constexpr auto kLook = std::chrono::milliseconds(2);
+constexpr Duration kLook = Duration::millis(2);
 constexpr std::size_t kQuotedMax = 400;
 
 Result<std::string> call(http::ClientRequest request) {
@@ -41,15 +40,14 @@ Result<void> ControllerProcess::wait_until_ready(const Host& host) {
   while (true) {
     if (get("/readyz")) break;
     if (host.interrupted()) return fail(interrupted_error());
-    if (!process_.is_alive()) {
-      return fail(ErrorCode::Internal, "the controller ended at its start: {}",
-                  process_.log_tail());
-    }
     if (watch.elapsed() > kReadyWithin) {
       return fail(ErrorCode::Timeout, "the controller was not ready within {}: {}",
                   format_duration(kReadyWithin), process_.log_tail());
     }
-    std::this_thread::sleep_for(kLook);
+    if (process_.wait_end(kLook)) {
+      return fail(ErrorCode::Internal, "the controller ended at its start: {}",
+                  process_.log_tail());
+    }
   }
   start_time_ = watch.elapsed();
   return {};

@@ -49,9 +49,10 @@ void EmulatedAgent::dial(const std::string& controller) {
   session_->start(stub, rpc::encode_hello(identity()));
 }
 
-bool EmulatedAgent::is_done() const {
-  const std::lock_guard lock(progress_->mutex);
-  return progress_->done;
+bool EmulatedAgent::wait_done(Duration deadline) const {
+  std::unique_lock lock(progress_->mutex);
+  return progress_->changed.wait_for(lock, std::chrono::microseconds(deadline.us),
+                                     [this] { return progress_->done; });
 }
 
 void EmulatedAgent::take(const io::AgentInput& input) {
@@ -60,7 +61,7 @@ void EmulatedAgent::take(const io::AgentInput& input) {
     const io::AgentEffects effects = core_.step(now, one);
     for (const auto& message : effects.messages) {
       for (std::string& encoded : rpc::encode_agent_message(message)) {
-        session_->send(std::move(encoded));
+        session_->queue(std::move(encoded));
       }
     }
     for (const auto& run : effects.runs) {

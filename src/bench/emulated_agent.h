@@ -43,7 +43,9 @@ class EmulatedAgent final : public rpc::AgentLinkHandler {
 
   void dial(const std::string& controller);
   void heartbeat() { session_->send_heartbeat(); }
-  bool is_done() const;
+  bool is_done() const { return wait_done({}); }
+  // Waits for the end of the session, at most so long.
+  bool wait_done(Duration deadline) const;
   void close() { session_->close(); }
   void cancel() { session_->cancel("stopped"); }
   std::string reason() { return session_->reason(); }
@@ -61,6 +63,7 @@ class EmulatedAgent final : public rpc::AgentLinkHandler {
   void on_ack(core::agent::Ack ack) override;
   void on_sync_request(core::agent::SyncRequest request) override;
   void on_log_request(rpc::LogRequest request) override;
+  void on_frame_end() override { session_->flush(); }
   void on_down(const std::string& reason) override;
   void on_dial_failed(const std::string& controller, const std::string& reason,
                       Duration retry_in) override;

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -140,9 +141,7 @@ EmulatedFleet::~EmulatedFleet() {
   const auto wait_done = [this](Duration deadline) {
     const Stopwatch watch;
     for (const auto& agent : agents_) {
-      while (!agent->is_done() && watch.elapsed() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
+      (void)agent->wait_done(std::max(Duration(), deadline - watch.elapsed()));
     }
   };
   for (const auto& agent : agents_) agent->close();

@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "bench/benchmarks.h"
@@ -18,7 +17,7 @@ namespace {
 
 constexpr Duration kConnectWithin = Duration::seconds(60);
 constexpr Duration kEndWithin = Duration::minutes(10);
-constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr Duration kLook = Duration::millis(10);
 constexpr double kTicksMs = 1000.0;
 
 std::string agent_name(std::size_t index) { return fmt::format("a{}", index + 1); }
@@ -62,7 +61,7 @@ class Agents {
   std::vector<Process> agents_;
 };
 
-Result<void> wait_online(const ControllerProcess& controller, Agents& agents, std::size_t count,
+Result<void> wait_online(ControllerProcess& controller, Agents& agents, std::size_t count,
                          const Host& host) {
   const Stopwatch watch;
   while (true) {
@@ -74,7 +73,9 @@ Result<void> wait_online(const ControllerProcess& controller, Agents& agents, st
       return fail(ErrorCode::Timeout, "{} of {} agents were connected within {}", online, count,
                   format_duration(kConnectWithin));
     }
-    std::this_thread::sleep_for(kLook);
+    if (controller.process().wait_end(kLook)) {
+      return fail(ErrorCode::Internal, "the controller ended: {}", controller.process().log_tail());
+    }
   }
 }
 

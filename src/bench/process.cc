@@ -1,22 +1,19 @@
 #include "bench/process.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <utility>
-
-#include "bench/stopwatch.h"
 
 namespace muster::bench {
 namespace {
 
 constexpr Duration kEndGrace = Duration::seconds(15);
-constexpr auto kLook = std::chrono::milliseconds(2);
 constexpr std::size_t kTailBytes = 600;
 
 }  // namespace
@@ -28,10 +25,20 @@ Result<Process> Process::start(const Host& host, std::vector<std::string> argume
   return Process(pid, std::move(log_file));
 }
 
-Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, 0)), log_file_(std::move(other.log_file_)) {}
+Process::Process(pid_t pid, std::string log_file)
+    : pid_(pid),
+      handle_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+      log_file_(std::move(log_file)) {}
 
-Process::~Process() { end(); }
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)),
+      handle_(std::exchange(other.handle_, -1)),
+      log_file_(std::move(other.log_file_)) {}
+
+Process::~Process() {
+  end();
+  if (handle_ >= 0) ::close(handle_);
+}
 
 void Process::ask_to_end() const {
   if (pid_ > 0) ::kill(pid_, SIGTERM);
@@ -40,24 +47,19 @@ void Process::ask_to_end() const {
 void Process::end() {
   if (pid_ <= 0) return;
   ask_to_end();
-  const Stopwatch watch;
-  while (is_alive()) {
-    if (watch.elapsed() > kEndGrace) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-      pid_ = 0;
-      return;
-    }
-    std::this_thread::sleep_for(kLook);
-  }
+  if (wait_end(kEndGrace)) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = 0;
 }
 
-bool Process::is_alive() {
-  if (pid_ <= 0) return false;
-  const pid_t waited = ::waitpid(pid_, nullptr, WNOHANG);
-  if (waited == 0 || (waited < 0 && errno == EINTR)) return true;
+bool Process::wait_end(Duration deadline) {
+  if (pid_ <= 0) return true;
+  pollfd entry{handle_, POLLIN, 0};
+  ::poll(&entry, 1, static_cast<int>(deadline.us / 1000));
+  if (::waitpid(pid_, nullptr, WNOHANG) == 0) return false;
   pid_ = 0;
-  return false;
+  return true;
 }
 
 std::string Process::log_tail() const {

@@ -27,7 +27,9 @@ class Process {
   void ask_to_end() const;
   void end();
   // False: it has exited by itself, which no benchmark expects.
-  bool is_alive();
+  bool is_alive() { return !wait_end({}); }
+  // Waits for its end, at most so long; true: it has ended.
+  bool wait_end(Duration deadline);
   // The last lines of its log, for an error message.
   std::string log_tail() const;
 
@@ -36,9 +38,10 @@ class Process {
   Duration cpu_time() const;
 
  private:
-  Process(pid_t pid, std::string log_file) : pid_(pid), log_file_(std::move(log_file)) {}
+  Process(pid_t pid, std::string log_file);
 
-  pid_t pid_;
+  pid_t pid_;  // 0: it has ended
+  int handle_;
   std::string log_file_;
 };
 

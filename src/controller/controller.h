@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "core/effects.h"
@@ -26,6 +28,8 @@ class Outlets {
   virtual void send_to_agent(const core::AgentSend& send) = 0;
   virtual void run_job(const core::Job& job) = 0;
   virtual void publish(const core::Event& event) = 0;
+  // After the last call of several: what was gathered so that it travels together leaves now.
+  virtual void flush() {}
   // For figures.
   virtual void measured(const core::Measurement&) {}
   virtual void commit_took(Duration) {}  // on the committer's thread
@@ -68,6 +72,10 @@ class Controller {
 
   // Agents, jobs: everything that is not a request. Any thread; blocks while the inbox is full.
   virtual void post(core::Input input) = 0;
+  // Inputs that came together; they are seen in one group where there is room.
+  virtual void post_all(std::vector<core::Input> inputs) {
+    for (core::Input& input : inputs) post(std::move(input));
+  }
 
   // Runs `read` on the controller's thread after everything before it is durable. Any thread.
   virtual void query(std::function<void(const core::Engine&, Timestamp now)> read) = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "log/log.h"
+#include "log/thread_name.h"
 #include "store/engine_loader.h"
 
 namespace muster::controller {
@@ -91,6 +92,16 @@ void EngineLoop::post(core::Input input) {
   work_.notify_one();
 }
 
+void EngineLoop::post_all(std::vector<core::Input> inputs) {
+  {
+    std::unique_lock lock(mutex_);
+    has_room_.wait(lock, [this] { return inbox_.size() < options_.inbox_max || stopping_; });
+    if (stopping_) return;
+    for (core::Input& input : inputs) inbox_.push_back(std::move(input));
+  }
+  work_.notify_one();
+}
+
 void EngineLoop::query(Read read) {
   {
     const std::lock_guard lock(mutex_);
@@ -168,6 +179,7 @@ bool EngineLoop::wait_for_work(std::vector<Item>& taken) {
 }
 
 void EngineLoop::run() {
+  log::name_thread("engine");
   std::vector<Item> taken;
   while (wait_for_work(taken)) {
     release();
@@ -216,6 +228,7 @@ void EngineLoop::release() {
     const std::lock_guard lock(mutex_);
     durable = durable_;
   }
+  if (!held_.can_release(durable)) return;
   while (auto held = held_.take(durable)) {
     if (auto* effects = std::get_if<core::Effects>(&*held)) {
       release_effects(*effects);
@@ -223,6 +236,7 @@ void EngineLoop::release() {
       std::get<Read> (*held)(engine_, tell_time());
     }
   }
+  outlets_.flush();
 }
 
 void EngineLoop::release_effects(core::Effects& effects) {

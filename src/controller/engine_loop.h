@@ -34,6 +34,7 @@ class EngineLoop final : public Controller {
 
   void request(Request request, ReplyCallback callback) override;
   void post(core::Input input) override;
+  void post_all(std::vector<core::Input> inputs) override;
   void query(std::function<void(const core::Engine&, Timestamp)> read) override;
   ControllerHealth health() const override;
   store::Store& store() override { return store_; }

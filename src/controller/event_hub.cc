@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/event_json.h"
+#include "log/thread_name.h"
 #include "store/record_codec.h"
 
 namespace muster::controller {
@@ -169,6 +170,7 @@ bool EventHub::is_in_memory(const Subscriber& subscriber) const {
 }
 
 void EventHub::pump() {
+  log::name_thread("event-pump");
   const auto interval = std::chrono::microseconds(options_.heartbeat.us);
   auto heartbeat_at = Clock::now() + interval;
   std::unique_lock lock(mutex_);
@@ -233,6 +235,7 @@ bool EventHub::is_paused(Subscriber& subscriber) const {
 }
 
 void EventHub::catch_up() {
+  log::name_thread("event-catch-up");
   constexpr auto kPausePoll = std::chrono::milliseconds(20);
   std::size_t paused_in_a_row = 0;
   std::unique_lock lock(mutex_);

@@ -58,6 +58,16 @@ void LinkInlet::on_report(core::SessionId session, core::AgentAction action) {
   post(core::AgentReport{session, std::move(action)});
 }
 
+void LinkInlet::on_reports(core::SessionId session, std::vector<core::AgentAction> actions) {
+  if (!wait_until_open()) return;
+  std::vector<core::Input> inputs;
+  inputs.reserve(actions.size());
+  for (core::AgentAction& action : actions) {
+    inputs.emplace_back(core::AgentReport{session, std::move(action)});
+  }
+  controller_->post_all(std::move(inputs));
+}
+
 void LinkInlet::on_sync_page(core::SessionId session, core::AgentSyncPage page) {
   page.session = session;
   post(std::move(page));

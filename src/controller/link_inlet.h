@@ -26,6 +26,7 @@ class LinkInlet final : public rpc::LinkHandler {
   void on_trouble(core::SessionId session, std::string problem) override;
   void on_refused(const core::AgentName& agent, const std::string& reason) override;
   void on_report(core::SessionId session, core::AgentAction action) override;
+  void on_reports(core::SessionId session, std::vector<core::AgentAction> actions) override;
   void on_sync_page(core::SessionId session, core::AgentSyncPage page) override;
   void on_log_chunk(core::SessionId session, rpc::LogChunk chunk) override;
   void on_closed(core::SessionId session, std::string reason) override;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "controller/api.h"
 #include "controller/authorizer.h"
@@ -35,11 +36,16 @@ namespace {
 // the controller needs them, so they are set after construction and before anything can be sent.
 class Wiring final : public Outlets {
  public:
-  void send_to_agent(const core::AgentSend& send) override { link->send(send); }
+  void send_to_agent(const core::AgentSend& send) override { sends_.push_back(send); }
   void run_job(const core::Job& job) override { jobs->run(job); }
   void publish(const core::Event& event) override {
     metrics->on_event(event);
     events->publish(event);
+  }
+  void flush() override {
+    if (sends_.empty()) return;
+    link->send_all(sends_);
+    sends_.clear();
   }
   void measured(const core::Measurement& measurement) override {
     metrics->on_measured(measurement);
@@ -50,6 +56,9 @@ class Wiring final : public Outlets {
   JobPool* jobs = nullptr;
   EventHub* events = nullptr;
   Metrics* metrics = nullptr;
+
+ private:
+  std::vector<core::AgentSend> sends_;  // gathered since the last flush
 };
 
 int refuse_to_start(const Error& error) {

@@ -1,6 +1,7 @@
 #include "http/loop.h"
 
 #include "base/check.h"
+#include "log/thread_name.h"
 #include "http/connection.h"
 
 namespace muster::http {
@@ -15,7 +16,10 @@ Loop::~Loop() {
 }
 
 void Loop::start_thread() {
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    log::name_thread("http");
+    run();
+  });
 }
 
 void Loop::run() {

@@ -30,12 +30,20 @@ void ClientSession::start(grpc::GenericStub& stub, std::string hello) {
   AddHold();
   StartRead(&incoming_);
   StartCall();
-  queue(std::move(hello));
+  push(std::move(hello));
+  flush();
 }
 
 void ClientSession::send(std::string message) {
-  if (up_) queue(std::move(message));
+  queue(std::move(message));
+  flush();
 }
+
+void ClientSession::queue(std::string message) {
+  if (up_) push(std::move(message));
+}
+
+void ClientSession::flush() { advance(std::unique_lock(mutex_)); }
 
 void ClientSession::send_heartbeat() {
   {
@@ -45,15 +53,13 @@ void ClientSession::send_heartbeat() {
   send(encode_agent_heartbeat(handler_.problem()));
 }
 
-void ClientSession::queue(std::string message) {
+void ClientSession::push(std::string message) {
   std::unique_lock lock(mutex_);
   if (closing_ || cancelled_ || read_ended_) return;
   if (Result<void> pushed = outbox_.push(std::move(message)); !pushed) {
     lock.unlock();
     cancel(pushed.error().message);
-    return;
   }
-  advance(std::move(lock));
 }
 
 void ClientSession::close() {
@@ -133,6 +139,7 @@ Result<void> ClientSession::take_frame() {
   counters_.frames_received.fetch_add(1, std::memory_order_relaxed);
   counters_.messages_received.fetch_add(frame->messages.size(), std::memory_order_relaxed);
   for (FromController& message : frame->messages) MUSTER_TRY(take_message(std::move(message)));
+  if (up_) handler_.on_frame_end();
   return {};
 }
 

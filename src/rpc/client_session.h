@@ -47,6 +47,9 @@ class ClientSession final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grp
   void start(grpc::GenericStub& stub, std::string hello);
   // Dropped before the welcome and after the end.
   void send(std::string message);
+  // As send(), but that it may wait for flush(), so that more can join its frame.
+  void queue(std::string message);
+  void flush();
   // A heartbeat, unless something else is on its way anyhow.
   void send_heartbeat();
   // Says goodbye: what is queued goes out, then our direction is closed.
@@ -67,7 +70,7 @@ class ClientSession final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grp
   Result<void> take_frame();
   Result<void> take_message(FromController message);
   Result<void> take_welcome(FromController& message);
-  void queue(std::string message);
+  void push(std::string message);
   void advance(std::unique_lock<std::mutex> lock);
 
   AgentLinkHandler& handler_;

@@ -28,7 +28,7 @@ class LinkClientImpl final : public LinkClient {
   }
   ~LinkClientImpl() override { stop(); }
 
-  void send(const core::agent::AgentMessage& message) override;
+  void send_all(std::span<const core::agent::AgentMessage> messages) override;
   void send_log_chunk(LogChunk chunk) override;
   LinkStats stats() const override;
   void stop() override;
@@ -67,10 +67,13 @@ class LinkClientImpl final : public LinkClient {
   ClientSession* current_ = nullptr;
 };
 
-void LinkClientImpl::send(const core::agent::AgentMessage& message) {
+void LinkClientImpl::send_all(std::span<const core::agent::AgentMessage> messages) {
   const std::lock_guard lock(mutex_);
   if (current_ == nullptr) return;
-  for (std::string& encoded : encode_agent_message(message)) current_->send(std::move(encoded));
+  for (const core::agent::AgentMessage& message : messages) {
+    for (std::string& encoded : encode_agent_message(message)) current_->queue(std::move(encoded));
+  }
+  current_->flush();
 }
 
 void LinkClientImpl::send_log_chunk(LogChunk chunk) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class AgentLinkHandler {
   virtual void on_ack(core::agent::Ack ack) = 0;
   virtual void on_sync_request(core::agent::SyncRequest request) = 0;
   virtual void on_log_request(LogRequest request) = 0;
+  // After the last message of a frame: what came together may be worked on together.
+  virtual void on_frame_end() {}
   virtual void on_down(const std::string& reason) = 0;  // after an on_up
   // A dial failed or was refused; the next one comes after `retry_in`.
   virtual void on_dial_failed(const std::string& controller, const std::string& reason,
@@ -51,8 +54,10 @@ class LinkClient {
   static Result<std::unique_ptr<LinkClient>> start(LinkClientOptions options,
                                                    AgentLinkHandler& handler);
 
-  // Queue a message for the current session; dropped if there is none. Any thread, never blocks.
-  virtual void send(const core::agent::AgentMessage& message) = 0;
+  // Queue messages for the current session; dropped if there is none. What one call gives leaves in
+  // one frame. Any thread, never blocks.
+  virtual void send_all(std::span<const core::agent::AgentMessage> messages) = 0;
+  void send(const core::agent::AgentMessage& message) { send_all({&message, 1}); }
   virtual void send_log_chunk(LogChunk chunk) = 0;
   virtual LinkStats stats() const { return {}; }
   virtual void stop() = 0;

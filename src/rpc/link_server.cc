@@ -58,7 +58,7 @@ class LinkServerImpl final : public LinkServer {
   Result<void> listen(const Endpoint& endpoint);
 
   std::uint16_t port() const override { return port_; }
-  void send(const core::AgentSend& send) override;
+  void send_all(std::span<const core::AgentSend> sends) override;
   void request_log(core::SessionId session, const LogRequest& request) override;
   LinkStats stats() const override;
   void stop() override;
@@ -164,14 +164,27 @@ void LinkServerImpl::forget(core::SessionId id) {
   changed_.notify_all();
 }
 
-void LinkServerImpl::send(const core::AgentSend& send) {
-  const std::shared_ptr<ServerSession> session = find(send.session);
-  if (session == nullptr) return;
-  if (const auto* close = std::get_if<core::CloseSession>(&send.message)) {
-    session->end(grpc::StatusCode::ABORTED, close->reason, ServerSession::Drain::Yes);
-  } else if (std::optional<std::string> message = encode_send(send)) {
-    session->send(std::move(*message));
+void LinkServerImpl::send_all(std::span<const core::AgentSend> sends) {
+  std::vector<std::shared_ptr<ServerSession>> sessions;
+  sessions.reserve(sends.size());
+  {
+    const std::lock_guard lock(mutex_);
+    for (const core::AgentSend& send : sends) {
+      const auto found = sessions_.find(send.session);
+      sessions.push_back(found == sessions_.end() ? nullptr : found->second);
+    }
   }
+  std::vector<ServerSession*> queued;
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    ServerSession* session = sessions[i].get();
+    if (session == nullptr) continue;
+    if (const auto* close = std::get_if<core::CloseSession>(&sends[i].message)) {
+      session->end(grpc::StatusCode::ABORTED, close->reason, ServerSession::Drain::Yes);
+    } else if (std::optional<std::string> message = encode_send(sends[i])) {
+      if (session->queue(std::move(*message))) queued.push_back(session);
+    }
+  }
+  for (ServerSession* session : queued) session->flush();
 }
 
 void LinkServerImpl::request_log(core::SessionId id, const LogRequest& request) {

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "rpc/link.h"
@@ -27,6 +30,10 @@ class LinkHandler {
   // An agent was turned away; there is no session.
   virtual void on_refused(const core::AgentName& /*agent*/, const std::string& /*reason*/) {}
   virtual void on_report(core::SessionId session, core::AgentAction action) = 0;
+  // Reports that came together, in order.
+  virtual void on_reports(core::SessionId session, std::vector<core::AgentAction> actions) {
+    for (core::AgentAction& action : actions) on_report(session, std::move(action));
+  }
   virtual void on_sync_page(core::SessionId session, core::AgentSyncPage page) = 0;
   virtual void on_log_chunk(core::SessionId session, LogChunk chunk) = 0;
   // The last call for a session that has said hello.
@@ -49,9 +56,10 @@ class LinkServer {
   static Result<std::unique_ptr<LinkServer>> start(LinkServerOptions options, LinkHandler& handler);
 
   virtual std::uint16_t port() const = 0;
-  // Queues a message; it is dropped if the session is gone. Messages queued close together leave in
-  // one frame. Any thread, never blocks.
-  virtual void send(const core::AgentSend& send) = 0;
+  // Queues messages; those of a session that is gone are dropped. What one call gives to a session
+  // leaves in one frame, with what still waits for it. Any thread, never blocks.
+  virtual void send_all(std::span<const core::AgentSend> sends) = 0;
+  void send(const core::AgentSend& send) { send_all({&send, 1}); }
   virtual void request_log(core::SessionId session, const LogRequest& request) = 0;
   virtual LinkStats stats() const { return {}; }
   virtual void stop() = 0;  // ends every session and joins

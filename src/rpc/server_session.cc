@@ -33,12 +33,28 @@ ServerSession::ServerSession(core::SessionId id, Shared& shared,
 void ServerSession::begin() { StartRead(&incoming_); }
 
 void ServerSession::send(std::string message) {
-  std::unique_lock lock(mutex_);
-  if (ending_) return;
+  (void)queue(std::move(message));
+  flush();
+}
+
+bool ServerSession::queue(std::string message) {
+  const std::lock_guard lock(mutex_);
+  if (ending_) return false;
   if (Result<void> pushed = outbox_.push(std::move(message)); !pushed) {
     end_locked(grpc::StatusCode::RESOURCE_EXHAUSTED, pushed.error().message, Drain::No);
   }
+  return !std::exchange(flush_due_, true);
+}
+
+void ServerSession::flush() {
+  std::unique_lock lock(mutex_);
+  flush_due_ = false;
   advance(std::move(lock));
+}
+
+bool ServerSession::is_ending() {
+  const std::lock_guard lock(mutex_);
+  return ending_.has_value();
 }
 
 void ServerSession::end(grpc::StatusCode code, std::string reason, Drain drain) {
@@ -146,13 +162,25 @@ bool ServerSession::take_frame() {
   if (!*fresh) return true;
   shared_.counters.frames_received.fetch_add(1, std::memory_order_relaxed);
   shared_.counters.messages_received.fetch_add(frame->messages.size(), std::memory_order_relaxed);
+  std::vector<core::AgentAction> reports;
   for (FromAgent& message : frame->messages) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (ending_) return false;
+    auto* report = std::get_if<core::AgentAction>(&message);
+    if (report != nullptr && greeted_) {
+      reports.push_back(std::move(*report));
+      continue;
     }
-    if (!take_message(std::move(message))) return false;
+    if (!take_reports(std::exchange(reports, {})) || is_ending() ||
+        !take_message(std::move(message))) {
+      return false;
+    }
   }
+  return take_reports(std::move(reports));
+}
+
+bool ServerSession::take_reports(std::vector<core::AgentAction> reports) {
+  if (reports.empty()) return true;
+  if (is_ending()) return false;
+  shared_.handler.on_reports(id_, std::move(reports));
   return true;
 }
 
@@ -166,8 +194,6 @@ bool ServerSession::take_message(FromAgent message) {
   if (auto* page = std::get_if<core::AgentSyncPage>(&message)) {
     page->session = id_;
     handler.on_sync_page(id_, std::move(*page));
-  } else if (auto* action = std::get_if<core::AgentAction>(&message)) {
-    handler.on_report(id_, std::move(*action));
   } else if (auto* heartbeat = std::get_if<Heartbeat>(&message)) {
     if (heartbeat->problem.empty()) {
       handler.on_heartbeat(id_);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rpc/link_counters.h"
 #include "rpc/link_server.h"
@@ -45,6 +46,10 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   core::SessionId id() const { return id_; }
   void begin();
   void send(std::string message);
+  // As send(), but that it may wait for flush(), so that more can join its frame. True: it is the
+  // first since the last flush().
+  bool queue(std::string message);
+  void flush();
   // With Drain::Yes what was queued before goes out first. Only the first reason counts.
   void end(grpc::StatusCode code, std::string reason, Drain drain);
 
@@ -67,8 +72,10 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   // Handles what was read; false: the stream is ending, read no more.
   bool take_frame();
+  bool take_reports(std::vector<core::AgentAction> reports);
   bool take_message(FromAgent message);
   bool take_first(FromAgent& message);
+  bool is_ending();
   void end_locked(grpc::StatusCode code, std::string reason, Drain drain);
   void advance(std::unique_lock<std::mutex> lock);
 
@@ -92,6 +99,7 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   grpc::ByteBuffer outgoing_;  // gRPC reads it while writing_
   bool writing_ = false;
   bool finished_ = false;
+  bool flush_due_ = false;
   std::optional<Ending> ending_;
   Duration heartbeat_at_;
 };

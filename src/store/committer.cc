@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "log/thread_name.h"
 
 namespace muster::store {
 namespace {
@@ -68,6 +69,7 @@ Result<void> Committer::stop() {
 }
 
 void Committer::run() {
+  log::name_thread("committer");
   while (true) {
     auto submissions = next_submissions();
     if (submissions.empty()) {
