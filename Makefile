@@ -1,6 +1,6 @@
 # The everyday commands. Each installs what it needs and is missing.
 SHELL := /bin/bash
-.PHONY: build install demo dev test tsan bench soak fmt lint clean
+.PHONY: build install demo dev test tsan bench soak fuzz fmt lint clean
 
 build:
 	@scripts/install-deps build
@@ -36,6 +36,10 @@ bench: build
 soak: build
 	@scripts/install-deps test
 	@scripts/soak
+
+fuzz:
+	@scripts/install-deps fuzz
+	@scripts/fuzz
 
 fmt:
 	@scripts/install-deps lint

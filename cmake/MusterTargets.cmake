@@ -96,11 +96,16 @@ function(muster_test)
 endfunction()
 
 # muster_fuzz(NAME record_fuzz SRCS record_fuzz.cc DEPS muster::store CORPUS dir)
-# With MUSTER_FUZZ a libFuzzer binary; otherwise an ordinary test that runs the corpus once.
+# With MUSTER_FUZZ a libFuzzer binary, listed for scripts/fuzz; otherwise an ordinary test that runs
+# the corpus once.
+if(MUSTER_FUZZ)
+  file(WRITE ${CMAKE_BINARY_DIR}/fuzz_targets "")
+endif()
 function(muster_fuzz)
   cmake_parse_arguments(ARG "" "NAME;CORPUS" "SRCS;DEPS" ${ARGN})
   if(MUSTER_FUZZ)
     add_executable(${ARG_NAME} ${ARG_SRCS})
+    file(APPEND ${CMAKE_BINARY_DIR}/fuzz_targets "${ARG_NAME} ${ARG_CORPUS}\n")
     target_compile_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
     target_link_options(${ARG_NAME} PRIVATE -fsanitize=fuzzer)
     target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} muster_options)

@@ -89,7 +89,7 @@ bool take_offset(std::string_view& text, std::int64_t& seconds) {
       hours > 23 || minutes > 59) {
     return false;
   }
-  seconds = (static_cast<std::int64_t>(hours) * 3600 + minutes * 60) * (minus ? -1 : 1);
+  seconds = (std::int64_t{hours} * 3600 + std::int64_t{minutes} * 60) * (minus ? -1 : 1);
   return true;
 }
 
@@ -179,7 +179,7 @@ Result<Timestamp> parse_rfc3339(std::string_view text) {
     return invalid();
   }
   const std::int64_t seconds = days_from_civil(year, month, day) * kDay +
-                               static_cast<std::int64_t>(hour) * 3600 + minute * 60 + second -
+                               std::int64_t{hour} * 3600 + std::int64_t{minute} * 60 + second -
                                offset;
   // An offset may lead out of the years that can be written again.
   if (seconds < 0 || seconds >= kYear10000) return invalid();

@@ -138,6 +138,7 @@ std::string suggestion(const CommandSpec& root, const std::vector<std::string>& 
   }
   const std::vector<Candidate> options = option_names(place);
   std::vector<std::string_view> names;
+  names.reserve(options.size());
   for (const Candidate& option : options) names.push_back(option.value);
   for (const std::string& word : words) {
     if (word == "--") break;
@@ -246,8 +247,10 @@ _muster() {
       candidates+=("${value//:/\\:}")
     fi
   done < <("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
-  (( ${#candidates} )) && _describe 'muster' candidates
-  [[ -n $files ]] && _files
+  local missing=1
+  (( ${#candidates} )) && _describe 'muster' candidates && missing=0
+  [[ -n $files ]] && _files && missing=0
+  return $missing
 }
 if [[ ${zsh_eval_context[-1]} == loadautofunc ]]; then
   _muster "$@"

@@ -100,6 +100,40 @@ TEST(CompletionScripts, AreValidShell) {
   std::filesystem::remove(path);
 }
 
+// The script among stand-ins for zsh's own functions, with a program that has a candidate with a
+// colon, which _describe would take for the end of the value.
+TEST(CompletionScripts, ZshOffersWhatTheProgramAnswers) {
+  if (std::system("command -v zsh >/dev/null 2>&1") != 0) GTEST_SKIP() << "zsh is not here";
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "muster_zsh_completion_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "script") << zsh_completion_script();
+  std::ofstream(folder / "program") << R"(
+    print -r -- "asked $*" >&3
+    [[ $4 == f ]] && print ':files' || print 'list\tShow them\nunix:/run\tA socket\nbare')";
+  std::ofstream(folder / "driver") << R"(
+    exec 3>&1
+    compdef() { print "registered $*" }
+    _describe() { print -rl -- "${(@P)2}" }
+    _files() { print files }
+    program() { zsh -f program "$@" }
+    source ./script
+    words=(program actions li) CURRENT=3
+    _muster; print "status $?"
+    words=(program actions f x) CURRENT=3
+    _muster; print "status $?")";
+  EXPECT_EQ(std::system(("cd " + folder.string() + " && zsh -f driver >offered").c_str()), 0);
+  std::ifstream offered(folder / "offered");
+  const std::string text((std::istreambuf_iterator<char>(offered)), {});
+  EXPECT_EQ(text,
+            "registered _muster muster\n"
+            "asked __complete -- actions li\n"
+            "list:Show them\nunix\\:/run:A socket\nbare\nstatus 0\n"
+            "asked __complete -- actions f\n"
+            "files\nstatus 0\n");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Dev, StartsTheFleetOnItsOwnPathsAndPorts) {
   DevOptions options;
   options.agents = 2;

@@ -1,11 +1,13 @@
 #include "cli/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 namespace muster::cli {
 namespace {
@@ -48,6 +50,44 @@ Json read_plain(const std::string& text) {
   if (std::optional<Json> number = read_number(text)) return *number;
   return text;
 }
+
+// Goes through a text before anything is built from it. yaml-cpp answers with one empty document
+// after the other, without end, where a token stands that no document can start with.
+class Survey final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (started_ && mark.pos == start_) throw YAML::ParserException(mark, "nothing can start here");
+    started_ = true;
+    start_ = mark.pos;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    count(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    count(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    count(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void count(const YAML::Mark& mark) {
+    // A key is a value here too.
+    if (++values_ > 2 * kNodesMax) throw YAML::ParserException(mark, "too many values");
+  }
+
+  bool started_ = false;
+  int start_ = 0;
+  std::size_t values_ = 0;
+};
 
 class Reader {
  public:
@@ -163,7 +203,13 @@ Result<Json> parse_yaml(std::string_view text) {
                 kBytesMax);
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    const std::string whole(text);
+    std::istringstream stream(whole);
+    YAML::Parser parser(stream);
+    Survey survey;
+    while (parser.HandleNextDocument(survey)) {
+    }
+    const std::vector<YAML::Node> documents = YAML::LoadAll(whole);
     Reader reader;
     if (documents.size() == 1) return reader.read(documents.front(), 0);
     Json all = Json::array();
