@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/fields.h"
 #include "cli/interrupt.h"
+#include "cli/packs.h"
 #include "cli/system.h"
 #include "cli/text.h"
 
@@ -167,6 +168,8 @@ void build(CLI::App& app, Context& context) {
   add_global_options(app, context);
   add_action_commands(app, context);
   add_node_commands(app, context);
+  add_pack_commands(app, context);
+  add_type_commands(app, context);
   add_system_commands(app, context);
   add_agent_commands(app, context);
   add_server_commands(app, context);
@@ -246,7 +249,8 @@ void add_completion_commands(CLI::App& root, Context& context) {
   on_run(hidden, context, [&root, &context]() -> Outcome<ExitCode> {
     context.options.addr = addr_in(context.trailing);
     const auto source = [&context](std::string_view type) {
-      return values_from_controller(context, type);
+      const bool of_packs = type == "PACK" || type == "TYPE";
+      return of_packs ? pack_values(type) : values_from_controller(context, type);
     };
     context.console.out(candidates_text(complete(spec_of(root), context.trailing, source)));
     return ExitCode::Ok;

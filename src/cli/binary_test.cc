@@ -119,7 +119,7 @@ TEST(Binary, HelpLeadsWithExamplesAndTellsTheExitCodes) {
 TEST(Binary, EveryCommandHasHelpWithExamples) {
   for (const char* command :
        {"actions", "nodes", "events", "status", "kinds", "backup", "restore", "completion",
-        "version", "agent", "server", "dev", "logs", "wait", "explain"}) {
+        "version", "agent", "server", "dev", "logs", "wait", "explain", "packs", "types"}) {
     const Ended ended = muster({command, "--help"});
     EXPECT_EQ(ended.exit, 0) << command;
     EXPECT_THAT(ended.out, HasSubstr("Examples:")) << command;
@@ -203,6 +203,18 @@ TEST(Binary, RestoreRefusesAMissingBackup) {
   EXPECT_EQ(ended.exit, 1);
   EXPECT_THAT(ended.err, HasSubstr("/nonexistent/backup.db"));
   std::filesystem::remove_all(directory);
+}
+
+TEST(Binary, FindsThePacksThatItCameWith) {
+  const Ended packs = muster({"packs", "list", "-o", "name"});
+  EXPECT_EQ(packs.exit, 0) << packs.err;
+  EXPECT_THAT(packs.out, HasSubstr("core\n"));
+  EXPECT_THAT(muster({"types", "show", "node"}).out, HasSubstr("network_interfaces/*"));
+  EXPECT_THAT(muster({"__complete", "--", "types", "show", "clus"}).out,
+              HasSubstr("cluster-base\t"));
+  const Ended missing = muster({"packs", "check", "/nonexistent"});
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_EQ(missing.out, "/nonexistent: this is no folder that can be read\n");
 }
 
 TEST(Binary, TellsItsVersion) {

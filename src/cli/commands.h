@@ -8,6 +8,7 @@
 
 #include "cli/api_client.h"
 #include "cli/context.h"
+#include "pack/shipped.h"
 
 // The command line. Only the files that include this one know CLI11; each adds the commands of one
 // noun, and the work is done elsewhere by plain functions over plain options.
@@ -44,6 +45,10 @@ void add_system_commands(CLI::App& root, Context& context);
 void add_agent_commands(CLI::App& root, Context& context);
 void add_server_commands(CLI::App& root, Context& context);
 void add_bench_commands(CLI::App& root, Context& context);
+void add_pack_commands(CLI::App& root, Context& context);
+void add_type_commands(CLI::App& root, Context& context);
+// --packs and --core-pack.
+void add_pack_options(CLI::App& app, pack::PackOptions& options);
 void add_completion_commands(CLI::App& root, Context& context);
 
 }  // namespace muster::cli

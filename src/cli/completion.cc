@@ -54,7 +54,9 @@ std::vector<Candidate> values_of(std::string_view type, const ValueSource& sourc
     for (std::string& value : split(type, '|')) values.push_back({std::move(value), ""});
     return values;
   }
-  if (type == "REF" || type == "AGENT" || type == "KIND") return source(type);
+  const bool known =
+      type == "REF" || type == "AGENT" || type == "KIND" || type == "PACK" || type == "TYPE";
+  if (known) return source(type);
   return {};
 }
 

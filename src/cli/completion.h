@@ -21,8 +21,8 @@ struct PositionalSpec {
   bool repeated = false;
 };
 
-// Types of values that completion knows: REF (an action), AGENT, KIND, STATUS, FILE, DIR, and
-// "a|b|c" for a fixed choice.
+// Types of values that completion knows: REF (an action), AGENT, KIND, PACK, TYPE, STATUS, FILE,
+// DIR, and "a|b|c" for a fixed choice.
 struct CommandSpec {
   std::string name = {};
   std::vector<std::string> aliases = {};
@@ -58,7 +58,8 @@ struct Candidate {
 
 inline constexpr std::string_view kFilesDirective = ":files";
 
-// Values of a type that only the controller knows (REF, AGENT, KIND).
+// Values of a type that only the controller knows (REF, AGENT, KIND), or that packs have (PACK,
+// TYPE).
 using ValueSource = std::function<std::vector<Candidate>(std::string_view type)>;
 
 // Candidates for the last of `words`. A candidate ":files" asks the shell for file names.

@@ -12,7 +12,7 @@ namespace muster::document {
 struct Limits {
   std::size_t bytes_max = 100'000'000;
   std::size_t depth_max = 100;
-  std::size_t values_max = 20'000'000;
+  std::size_t values_max = 10'000'000;
   std::size_t scalar_bytes_max = 4'000'000;
   std::size_t problems_max = 100;
 };

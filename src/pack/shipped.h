@@ -13,8 +13,8 @@ namespace muster::pack {
 Result<std::string> shipped_packs_folder();
 
 struct PackOptions {
-  std::string packs;                    // folder of packs; empty: the shipped ones
-  std::string core_pack;                // folder of a core pack; empty: "core" in `packs`
+  std::string packs = {};               // folder of packs; empty: the shipped ones
+  std::string core_pack = {};           // folder of a core pack; empty: "core" in `packs`
   std::vector<std::string> extra = {};  // folders, each a pack, besides those
 };
 

@@ -186,5 +186,19 @@ TEST(Shipped, ItemsGoWhereNodesTakeThemOver) {
   EXPECT_TRUE(accepts("cluster", "configs", "cluster-hosts-file"));
 }
 
+TEST(Examples, ArePacksThatCanBeUsed) {
+  const auto request = only_packs({.packs = MUSTER_PACKS,
+                                   .core_pack = "",
+                                   .extra = {MUSTER_PACKS "/../examples/packs/dns-client"}});
+  ASSERT_TRUE(request);
+  const LoadedPacks loaded = load_packs(*request);
+  for (const document::Problem& problem : loaded.problems) ADD_FAILURE() << to_text(problem);
+  ASSERT_NE(loaded.schema, nullptr);
+  const model::ItemType* client = loaded.schema->find_item_type("dns-client");
+  ASSERT_NE(client, nullptr);
+  EXPECT_TRUE(client->is_a("node-config"));
+  EXPECT_EQ(client->find_element("nameservers")->definition.max, 3U);
+}
+
 }  // namespace
 }  // namespace muster::pack
