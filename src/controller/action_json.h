@@ -11,9 +11,7 @@ namespace muster::controller {
 Json time_json(Timestamp time);         // null: not set
 Json duration_json(Duration duration);  // seconds; a whole number where it is one
 
-// Every property.
-Json action_json(const core::Action& action);
-// A row of a list.
+// A row of a list; action_text.h has every property.
 Json action_row_json(const core::Action& action);
 
 // {"id", "name", "status", "summary", "blockers", ...}

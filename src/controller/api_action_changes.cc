@@ -1,4 +1,4 @@
-#include "controller/action_json.h"
+#include "controller/action_text.h"
 #include "controller/api_action_request.h"
 #include "controller/api_ref.h"
 #include "controller/api_state.h"
@@ -10,8 +10,8 @@ namespace {
 
 void answer_with_action(const CallPtr& call, int status, const Result<core::ActionReply>& reply) {
   if (!reply) return call->refuse(reply.error());
-  call->answer(status, {{"action", action_json(*reply->action)}},
-               {{"ETag", fmt::format("\"{}\"", reply->action->revision)}});
+  call->answer_text(status, action_document(*reply->action),
+                    {{"ETag", fmt::format("\"{}\"", reply->action->revision)}});
 }
 
 void send_signal(const CallPtr& call, SignalBody body) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "controller/action_json.h"
+#include "controller/action_text.h"
 #include "controller/api_action_list.h"
 #include "controller/api_action_request.h"
 #include "controller/api_body.h"
@@ -65,12 +66,15 @@ void answer_created(const CallPtr& call, bool single, const core::SubmitReply& r
     headers.emplace_back("Location",
                          fmt::format("/v1/actions/{}", actions.front()->id().to_string()));
     headers.emplace_back("ETag", etag(*actions.front()));
-    call->answer(202, {{"action", action_json(*actions.front())}}, std::move(headers));
+    call->answer_text(202, action_document(*actions.front()), std::move(headers));
     return;
   }
-  Json list = Json::array();
-  for (const core::ActionPtr& action : actions) list.push_back(action_json(*action));
-  call->answer(202, {{"actions", std::move(list)}}, std::move(headers));
+  std::string text = R"({"actions":[)";
+  for (const core::ActionPtr& action : actions) {
+    if (action != actions.front()) text += ',';
+    append_action(text, *action);
+  }
+  call->answer_text(202, text + "]}", std::move(headers));
 }
 
 // Somebody other than the requester has to approve, and who requested over TCP is not known: the
@@ -205,7 +209,7 @@ void get(const CallPtr& call) {
   }
   MUSTER_CALL_TRY_ASSIGN(call, const core::ActionPtr action,
                          resolve_action(call->api.store(), call->param("ref")));
-  call->answer(200, {{"action", action_json(*action)}}, {{"ETag", etag(*action)}});
+  call->answer_text(200, action_document(*action), {{"ETag", etag(*action)}});
 }
 
 void explain(const CallPtr& call) {

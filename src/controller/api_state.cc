@@ -13,7 +13,11 @@ std::string Call::header(const std::string& name) const {
 }
 
 void Call::answer(int status, const Json& body, Headers headers) const {
-  http::Response response = http::json_response(status, body);
+  answer_text(status, dump_json(body), std::move(headers));
+}
+
+void Call::answer_text(int status, std::string body, Headers headers) const {
+  http::Response response = http::json_text_response(status, std::move(body));
   for (auto& header : headers) response.headers.push_back(std::move(header));
   responder->respond(std::move(response));
 }

@@ -60,6 +60,8 @@ struct Call {
   std::string param(const std::string& name) const;   // of the path
   std::string header(const std::string& name) const;  // empty: not there
   void answer(int status, const Json& body, Headers headers = {}) const;
+  // With JSON that is text already.
+  void answer_text(int status, std::string body, Headers headers = {}) const;
   void refuse(const Error& error) const;
 };
 using CallPtr = std::shared_ptr<const Call>;

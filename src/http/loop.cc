@@ -1,8 +1,8 @@
 #include "http/loop.h"
 
 #include "base/check.h"
-#include "log/thread_name.h"
 #include "http/connection.h"
+#include "log/thread_name.h"
 
 namespace muster::http {
 

@@ -155,10 +155,14 @@ std::string_view title_of(ErrorCode code) {
 }  // namespace
 
 Response json_response(int status, const Json& body) {
+  return json_text_response(status, dump_json(body));
+}
+
+Response json_text_response(int status, std::string text) {
   Response response;
   response.status = status;
   response.headers.emplace_back("Content-Type", "application/json");
-  response.body = dump_json(body);
+  response.body = std::move(text);
   response.body += '\n';
   return response;
 }

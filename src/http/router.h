@@ -45,6 +45,7 @@ class Router {
 int http_status(ErrorCode code);
 Response problem(const Error& error, const Request& request);
 Response json_response(int status, const Json& body);
+Response json_text_response(int status, std::string text);  // JSON already
 
 // A query string as repeated keys. Percent-decoding errors and unknown keys are reported, all at
 // once.

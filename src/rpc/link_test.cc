@@ -137,6 +137,32 @@ TEST(Link, ManyMessagesArriveInOrderAndInFewFrames) {
   EXPECT_LT(client->stats().frames_sent, kMessages / 4);
 }
 
+TEST(Link, WhatIsSentTogetherTravelsInOneFrame) {
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  LinkServerOptions options = server_options();
+  options.welcome.heartbeat_interval = Duration::minutes(10);  // a heartbeat is a frame as well
+  auto server = start_server(controller, std::move(options));
+  auto client = start_client(agent, client_options({server->port()}));
+  const core::SessionId session = controller.session(0);
+  ASSERT_TRUE(agent.wait_ups(1));
+
+  const LinkStats before = server->stats();
+  const std::vector<core::AgentSend> acks = {ack(session, 1), ack(session + 1, 2), ack(session, 3)};
+  server->send_all(acks);
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 2; }));
+  EXPECT_EQ(agent.saw.get().acks, (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_EQ(server->stats().frames_sent - before.frames_sent, 1U);
+  EXPECT_EQ(server->stats().messages_sent - before.messages_sent, 2U);
+
+  const std::vector<core::agent::AgentMessage> reports = {report(1), report(2), report(3)};
+  client->send_all(reports);
+  ASSERT_TRUE(
+      controller.saw.wait([](const ControllerSaw& saw) { return saw.reports.size() == 3; }));
+  EXPECT_EQ(server->stats().frames_received - before.frames_received, 1U);
+  EXPECT_EQ(server->stats().messages_received - before.messages_received, 3U);
+}
+
 TEST(Link, HeartbeatsKeepAnIdleSession) {
   RecordingController controller;
   RecordingAgent agent("db1");
