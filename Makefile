@@ -1,6 +1,6 @@
 # The everyday commands. Each installs what it needs and is missing.
 SHELL := /bin/bash
-.PHONY: build demo dev test tsan bench soak fmt lint clean
+.PHONY: build demo dev test tsan bench soak soak-processes fmt lint clean
 
 build:
 	@scripts/install-deps build
@@ -26,8 +26,11 @@ bench: build
 	@MUSTER_BINARY=$(CURDIR)/build/release/muster bench/actions.py
 
 soak: build
-	@scripts/install-deps test
 	@scripts/soak
+
+soak-processes: build
+	@scripts/install-deps test
+	@scripts/soak-processes
 
 fmt:
 	@scripts/install-deps lint

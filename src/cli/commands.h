@@ -43,6 +43,7 @@ void add_node_commands(CLI::App& root, Context& context);
 void add_system_commands(CLI::App& root, Context& context);
 void add_agent_commands(CLI::App& root, Context& context);
 void add_server_commands(CLI::App& root, Context& context);
+void add_sim_command(CLI::App& root, Context& context);
 void add_completion_commands(CLI::App& root, Context& context);
 
 }  // namespace muster::cli
