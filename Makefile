@@ -1,6 +1,6 @@
 # The everyday commands. Each installs what it needs and is missing.
 SHELL := /bin/bash
-.PHONY: build install demo dev test tsan bench soak fuzz fmt lint clean
+.PHONY: build install demo dev test tsan bench soak soak-processes fuzz fmt lint clean
 
 build:
 	@scripts/install-deps build
@@ -34,8 +34,11 @@ bench: build
 	@scripts/bench
 
 soak: build
-	@scripts/install-deps test
 	@scripts/soak
+
+soak-processes: build
+	@scripts/install-deps test
+	@scripts/soak-processes
 
 fuzz:
 	@scripts/install-deps fuzz

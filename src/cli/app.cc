@@ -174,6 +174,7 @@ void build(CLI::App& app, Context& context) {
   add_agent_commands(app, context);
   add_server_commands(app, context);
   add_bench_commands(app, context);
+  add_sim_command(app, context);
   add_completion_commands(app, context);
 }
 

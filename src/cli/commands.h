@@ -49,6 +49,7 @@ void add_pack_commands(CLI::App& root, Context& context);
 void add_type_commands(CLI::App& root, Context& context);
 // --packs and --core-pack.
 void add_pack_options(CLI::App& app, pack::PackOptions& options);
+void add_sim_command(CLI::App& root, Context& context);
 void add_completion_commands(CLI::App& root, Context& context);
 
 }  // namespace muster::cli

@@ -110,7 +110,8 @@ std::string EngineScript::run(const std::string& line) {
     return actions_.erase(id_of(first)) == 1 ? "(nothing)\n" : "no such record\n";
   }
   if (command == "sync") {
-    AgentSyncPage page{.session = session(first), .sync = 0, .actions = {}, .last = !args.contains("more")};
+    AgentSyncPage page{
+        .session = session(first), .sync = 0, .actions = {}, .last = !args.contains("more")};
     page.sync = std::stoull(get(args, "number", "0"));
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (words[i].starts_with("number=") || words[i] == "more") continue;
@@ -228,6 +229,7 @@ AgentAction EngineScript::agent_action(const std::string& name, const Words& wor
     told.kind = "exec";
     told.requested_by = "root";
     told.created_at = now_;
+    told.inputs = get(args, "inputs", told.inputs);
   }
   return told;
 }

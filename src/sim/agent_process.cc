@@ -99,7 +99,12 @@ Result<void> AgentProcess::start(store::MemoryStore& disk, io::AgentCoreOptions 
                    agent::StepRelease::Outlets{
                        .send = [this](const io::AgentMessage& message) { send(message); },
                        .answer = [this](io::LocalReply& reply) { answer(reply); }});
-  for (auto& entry : journal_->take_entries()) core_->restore(std::move(entry));
+  std::set<std::pair<core::ActionId, std::uint32_t>> journalled;
+  for (auto& entry : journal_->take_entries()) {
+    journalled.emplace(entry->id, entry->attempt);
+    core_->restore(std::move(entry));
+  }
+  runners_.forget_unknown(journalled);
   take_effects(core_->recover(clock_()), agent::LinkChange::None);
   settle();
   dial();

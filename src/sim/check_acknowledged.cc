@@ -9,11 +9,14 @@ namespace muster::sim {
 Wrong CheckAcknowledged::on_submitted(const std::string& key,
                                       const std::vector<core::ActionId>& ids) {
   acknowledged_.insert(ids.begin(), ids.end());
-  if (key.empty()) return std::nullopt;
+  return key.empty() ? std::nullopt : on_key(key, ids);
+}
+
+Wrong CheckAcknowledged::on_key(const std::string& key, const std::vector<core::ActionId>& ids) {
   const auto [known, first] = by_key_.emplace(key, ids);
   if (first || known->second == ids) return std::nullopt;
-  return fmt::format("the request with key '{}' was acknowledged with action {}, and now with {}",
-                     key, known->second.front().to_string(), ids.front().to_string());
+  return fmt::format("the request with key '{}' made action {}, and now makes {}", key,
+                     known->second.front().to_string(), ids.front().to_string());
 }
 
 void CheckAcknowledged::on_cancelled(const core::ActionId& id, std::uint32_t attempt) {

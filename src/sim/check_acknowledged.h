@@ -18,6 +18,9 @@ namespace muster::sim {
 class CheckAcknowledged {
  public:
   Wrong on_submitted(const std::string& key, const std::vector<core::ActionId>& ids);
+  // The store has the answer to a key: the request was carried out, whether or not its client
+  // knows.
+  Wrong on_key(const std::string& key, const std::vector<core::ActionId>& ids);
   void on_cancelled(const core::ActionId& id, std::uint32_t attempt);
   void on_local(std::size_t agent, const core::ActionId& id);
   void on_journal_lost(std::size_t agent);

@@ -7,6 +7,7 @@
 #include "sim/check_final.h"
 #include "sim/check_order.h"
 #include "sim/check_settled.h"
+#include "store/record_codec.h"
 
 namespace muster::sim {
 
@@ -31,6 +32,11 @@ void Checks::on_batch(const store::Batch& batch, store::Term highest) {
       expect(1, fmt::format("event {} is stored after event {}", event.seq, expected - 1));
     }
     expected = std::max(expected, event.seq + 1);
+  }
+  for (const store::RecordWrite& write : batch.records) {
+    if (write.space != store::Space::Idempotency || !write.value) continue;
+    const auto answer = store::decode_idempotency(*write.value);
+    if (answer) expect(1, acknowledged_.on_key(answer->key, answer->actions));
   }
   for (const RecordView::Change& change : records_.apply(batch)) {
     expect(1, acknowledged_.on_change(change));

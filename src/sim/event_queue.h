@@ -18,14 +18,19 @@ class EventQueue {
 
   Timestamp now() const { return now_; }
   std::uint64_t steps() const { return steps_; }
-  bool empty() const { return events_.empty(); }
+  // Something happens at or before `time`.
+  bool has_before(Timestamp time) const { return !events_.empty() && events_.top().time <= time; }
+  // Time passes in which nothing happens.
+  void advance_to(Timestamp time) {
+    if (!has_before(time) && time > now_) now_ = time;
+  }
 
   void at(Timestamp time, std::function<void()> what) {
     events_.push({time < now_ ? now_ : time, ++last_, std::move(what)});
   }
   void after(Duration delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
 
-  // REQUIRES: !empty()
+  // REQUIRES: there is something to happen.
   void run_next() {
     // The top is const only to protect the order, which moving the closure out does not touch.
     auto what = std::move(const_cast<Event&>(events_.top()).what);

@@ -179,7 +179,14 @@ bool Runners::kill_one() {
 }
 
 bool Runners::any_live() const {
-  return std::any_of(runs_.begin(), runs_.end(), [](const auto& each) { return each.second.live; });
+  return std::any_of(runs_.begin(), runs_.end(),
+                     [](const auto& each) { return each.second.live && each.second.attached; });
+}
+
+void Runners::forget_unknown(const std::set<Key>& journalled) {
+  std::erase_if(runs_, [&](const auto& each) {
+    return !each.second.live && !journalled.contains(each.first);
+  });
 }
 
 }  // namespace muster::sim

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "exec/executor.h"
@@ -33,7 +34,10 @@ class Runners final : public exec::Executor, public std::enable_shared_from_this
   void reboot();
   // One run dies without a result. False: none lives.
   bool kill_one();
+  // Without those that no agent knows of, which a lost journal leaves behind.
   bool any_live() const;
+  // Drops the traces of what has ended and is in no journal, as an agent does at its start.
+  void forget_unknown(const std::set<std::pair<core::ActionId, std::uint32_t>>& journalled);
 
  private:
   using Key = std::pair<core::ActionId, std::uint32_t>;

@@ -76,6 +76,8 @@ void Workload::submit(core::Submit submit) {
 
 void Workload::signal(core::SignalRequest request) { call(std::move(request), 0); }
 
+void Workload::refresh() { call(core::RefreshRequest{}, 1); }
+
 void Workload::act_locally(std::size_t agent) {
   const auto call = std::make_shared<LocalCall>();
   call->agent = agent;

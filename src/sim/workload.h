@@ -31,6 +31,7 @@ class Workload {
   // For scenarios: asks for these actions at once, with this key.
   void submit(core::Submit submit);
   void signal(core::SignalRequest request);
+  void refresh();
   void schedule_locally(std::size_t agent, core::agent::Schedule action);
 
  private:

@@ -21,11 +21,11 @@ World::World(std::uint64_t seed, Swarm swarm, Bug bug)
 
 void World::run_for(Duration length) {
   const Timestamp end = context_.queue.now() + length;
-  bool over = false;
-  context_.queue.at(end, [&over] { over = true; });
-  while (!over && !context_.checks.violation() && context_.queue.steps() < kStepsMax) {
-    context_.queue.run_next();
+  EventQueue& queue = context_.queue;
+  while (queue.has_before(end) && !context_.checks.violation() && queue.steps() < kStepsMax) {
+    queue.run_next();
   }
+  queue.advance_to(end);
 }
 
 void World::heal() {

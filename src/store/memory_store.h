@@ -95,7 +95,7 @@ class MemoryStore final : public Store {
     std::vector<Quarantined> quarantine;
   };
 
-  static void apply(State& state, const Batch& batch);
+  void apply(State& state, const Batch& batch) const;
   static void erase_action(State& state, const std::string& id);
   static std::size_t purge_actions(State& state, const Retention& retention, Timestamp oldest_kept,
                                    std::size_t limit);

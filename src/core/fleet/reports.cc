@@ -178,7 +178,10 @@ void settle_with_history(Step& step, SessionId session, const AgentAction& told,
                          const ActionPtr& recorded) {
   const bool overwritten = planted(step.state.options.bug, Bug::FinalStatusOverwritten);
   // An action of the agent's own under the id of a lost one says nothing of that one's outcome.
-  const bool another = told.origin == Origin::Agent && recorded->spec->origin == Origin::Controller;
+  const ActionSpec& spec = *recorded->spec;
+  const bool another =
+      told.origin == Origin::Agent &&
+      (spec.origin != Origin::Agent || spec.kind != told.kind || spec.inputs != told.inputs);
   if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt ||
       another) {
     stop_on_agent(step, session, told, "the controller has recorded its end already");
