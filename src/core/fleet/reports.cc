@@ -71,6 +71,7 @@ void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   spec.approval.reset();
   spec.depends_on.clear();
   action.depends_on_left.clear();
+  action.deadline = step.now + spec.queue_timeout;
   action.spec = std::make_shared<const ActionSpec>(std::move(spec));
   report_conflict(step, told, "the agent has an action of its own with this id; the agent wins");
 }
