@@ -86,6 +86,7 @@ TEST(StateMachine, ScriptsMakeEveryTransitionAndNoOther) {
       {Waiting, Ready},
       {Waiting, Running},
       {Waiting, PendingSchedule},
+      {Waiting, New},  // an agent's own action wins its id
       {Waiting, Failed},
       {Waiting, Cancelled},
       {Ready, Running},

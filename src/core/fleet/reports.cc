@@ -54,6 +54,12 @@ std::shared_ptr<const ActionSpec> adopted_spec(Step& step, const AgentName& agen
   return spec;
 }
 
+// The agent tells of an action of its own that is not the one in this record, under the same id.
+bool is_another(const ActionSpec& spec, const AgentAction& told) {
+  if (told.origin != Origin::Agent) return false;
+  return spec.origin != Origin::Agent || spec.kind != told.kind || spec.inputs != told.inputs;
+}
+
 // The agent has an action of its own under an id that the controller uses too: the agent wins.
 void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   ActionSpec spec = *action.spec;
@@ -71,6 +77,7 @@ void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   spec.approval.reset();
   spec.depends_on.clear();
   action.depends_on_left.clear();
+  action.deadline = step.now + spec.queue_timeout;
   action.spec = std::make_shared<const ActionSpec>(std::move(spec));
   report_conflict(step, told, "the agent has an action of its own with this id; the agent wins");
 }
@@ -177,13 +184,9 @@ void adopt(Step& step, const AgentName& agent, SessionId session, const AgentAct
 void settle_with_history(Step& step, SessionId session, const AgentAction& told,
                          const ActionPtr& recorded) {
   const bool overwritten = planted(step.state.options.bug, Bug::FinalStatusOverwritten);
-  // An action of the agent's own under the id of a lost one says nothing of that one's outcome.
-  const ActionSpec& spec = *recorded->spec;
-  const bool another =
-      told.origin == Origin::Agent &&
-      (spec.origin != Origin::Agent || spec.kind != told.kind || spec.inputs != told.inputs);
+  // Another action under the id of a lost one says nothing of that one's outcome.
   if ((recorded->status != Status::Lost && !overwritten) || recorded->attempt != told.attempt ||
-      another) {
+      is_another(*recorded->spec, told)) {
     stop_on_agent(step, session, told, "the controller has recorded its end already");
     return;
   }
@@ -220,7 +223,7 @@ void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
   }
   Action next = *action;
   bool changed = false;
-  const bool conflict = told.origin == Origin::Agent && next.spec->origin == Origin::Controller;
+  const bool conflict = is_another(*next.spec, told);
   if (conflict && !planted(step.state.options.bug, Bug::AgentLosesOnConflict)) {
     take_over_spec(step, next, told);
     next.attempt = told.attempt;
