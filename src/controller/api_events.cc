@@ -28,8 +28,9 @@ Result<EventsQuery> decode_events_query(std::string_view raw) {
   MUSTER_TRY_ASSIGN(result.after, query_number(query, "after", 0, kSeqMax));
   MUSTER_TRY_ASSIGN(result.before, query_number(query, "before", 1, kSeqMax));
   if (result.after && result.before) {
-    return fail(query_error("before", ErrorCode::InvalidValue,
-                            "before goes back from an event and after forward; give one of them"));
+    return fail(
+        http::query_error("before", ErrorCode::InvalidValue,
+                          "before goes back from an event and after forward; give one of them"));
   }
   MUSTER_TRY_ASSIGN(const auto limit, query_number(query, "limit", 1, kPageMax));
   result.limit = static_cast<std::size_t>(limit.value_or(kPageDefault));
@@ -142,8 +143,8 @@ void events(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, EventsQuery query, decode_events_query(call->request.query));
   if (wants_stream(call)) {
     if (query.before) {
-      return call->refuse(query_error("before", ErrorCode::InvalidValue,
-                                      "before is for a page; a stream goes on from after"));
+      return call->refuse(http::query_error("before", ErrorCode::InvalidValue,
+                                            "before is for a page; a stream goes on from after"));
     }
     stream(call, std::move(query));
   } else if (query.before) {
