@@ -53,7 +53,13 @@ class ObjectWriter {
   void number(std::string_view name, std::integral auto value) {
     fmt::format_to(std::back_inserter(key(name)), "{}", value);
   }
-  void time(std::string_view name, Timestamp value) { text_or_null(name, format_rfc3339(value)); }
+  void time(std::string_view name, Timestamp value) {
+    if (value.is_set()) {
+      text(name, format_rfc3339_micros(value));
+    } else {
+      key(name) += "null";
+    }
+  }
   void duration(std::string_view name, Duration value) {
     key(name) += dump_json(duration_json(value));
   }

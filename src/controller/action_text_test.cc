@@ -56,7 +56,7 @@ TEST(ActionText, ShowsEveryPropertyAsItsType) {
   EXPECT_EQ(action.at("timeout"), 1.5);
   EXPECT_EQ(action.at("interval"), 60);
   EXPECT_EQ(action.at("depends_on").size(), 2U);
-  EXPECT_EQ(action.at("scheduled_start"), "2023-11-14T22:13:20.25Z");
+  EXPECT_EQ(action.at("scheduled_start"), "2023-11-14T22:13:20.250000Z");
   EXPECT_EQ(action.at("scheduled_stop"), nullptr);
   EXPECT_EQ(action.at("task"), nullptr);
   EXPECT_EQ(action.at("approval").at("decisions").at(0).at("who"), "me");
