@@ -19,9 +19,8 @@ bool only_plugins_write(const PropertyDefinition& definition) {
 // A place that is declared, and what its slot says of it.
 struct Spot {
   Path path;
-  const Node* node = nullptr;        // null: nothing is there yet
-  const ItemType* type = nullptr;    // that an item there would have; null: unknown
-  const Element* element = nullptr;  // of a collection that is not there yet, or of its members
+  const Node* node = nullptr;      // null: nothing is there yet
+  const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
 };
 
@@ -166,7 +165,6 @@ class Comparer {
     below.node = node ? node->find_child(id) : nullptr;
     if (below.node) {
       below.is_collection = below.node->item().is_collection();
-      below.element = below.node->slot();
       below.type = below.node->item().type;
       return below;
     }
@@ -179,7 +177,6 @@ class Comparer {
                                           : spot.type;
     const Element* element = above ? above->find_element(id) : nullptr;
     if (!element) return below;
-    below.element = element;
     below.type = element->type;
     below.is_collection = element->is_collection();
     return below;
@@ -264,7 +261,6 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
   spot.node = tree.find(at);
   if (spot.node) {
     spot.is_collection = spot.node->item().is_collection();
-    spot.element = spot.node->slot();
     spot.type = spot.node->item().type;
   } else if (const Node* parent = tree.find(at.parent())) {
     const Element* element =

@@ -42,21 +42,7 @@ void Editor::on(const CreateItem& operation) {
           operation.type, schema_.suggest_item_type(operation.type));
     return;
   }
-  if (const std::string problem = item_id_problem(operation.id); !problem.empty()) {
-    wrong(Refusal::Validation, operation.parent, "", "{}", problem);
-    return;
-  }
-  const Path path = operation.parent.child(operation.id);
-  if (!parent) {
-    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to create it under",
-          operation.parent.text());
-    return;
-  }
-  if (!check_depth(path)) return;
-  if (parent->item().is_for_removal()) {
-    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", operation.parent.text());
-    return;
-  }
+  if (!check_place(parent, operation.parent, operation.id, "create")) return;
   if (const Node* existing = parent->find_child(operation.id)) {
     create_again(*existing, operation);
     return;

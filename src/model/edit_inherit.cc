@@ -27,21 +27,8 @@ bool belongs_there(const Node& parent, const Node& source, std::string_view id) 
 
 void Editor::on(const InheritItem& operation) {
   const Node* parent = tree_.find(operation.parent);
-  if (const std::string problem = item_id_problem(operation.id); !problem.empty()) {
-    wrong(Refusal::Validation, operation.parent, "", "{}", problem);
-    return;
-  }
+  if (!check_place(parent, operation.parent, operation.id, "inherit")) return;
   const Path path = operation.parent.child(operation.id);
-  if (!parent) {
-    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to inherit it under",
-          operation.parent.text());
-    return;
-  }
-  if (!check_depth(path)) return;
-  if (parent->item().is_for_removal()) {
-    wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", operation.parent.text());
-    return;
-  }
   if (const Node* existing = parent->find_child(operation.id)) {
     inherit_again(*existing, operation);
     return;

@@ -82,6 +82,24 @@ bool Editor::check_depth(const Path& path) {
   return false;
 }
 
+bool Editor::check_place(const Node* parent, const Path& parent_path, const std::string& id,
+                         std::string_view verb) {
+  if (const std::string problem = item_id_problem(id); !problem.empty()) {
+    wrong(Refusal::Validation, parent_path, "", "{}", problem);
+    return false;
+  }
+  const Path path = parent_path.child(id);
+  if (!parent) {
+    wrong(Refusal::InvalidLocation, path, "", "there is no item {} to {} it under",
+          parent_path.text(), verb);
+    return false;
+  }
+  if (!check_depth(path)) return false;
+  if (!parent->item().is_for_removal()) return true;
+  wrong(Refusal::MethodNotAllowed, path, "", "{} is marked for removal", parent_path.text());
+  return false;
+}
+
 EditOutcome edit(Tree& tree, const Schema& schema, const std::vector<Operation>& operations,
                  Actor actor, const Answers& answers) {
   Editor editor(tree, schema, actor, answers);

@@ -76,6 +76,10 @@ class Editor {
   bool has_failed(const Path& path) const;
   bool check_not_read_only(const Node& node);
   bool check_depth(const Path& path);
+  // Whether something called `id` can be made below `parent`, which is null if nothing is at
+  // `parent_path`. `verb` says what was to be done, for the error.
+  bool check_place(const Node* parent, const Path& parent_path, const std::string& id,
+                   std::string_view verb);
 
   template <typename... Args>
   void wrong(Refusal code, const Path& path, std::string property,
