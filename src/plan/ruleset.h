@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "model/schema.h"
+#include "plan/task.h"
 
 // The deployment ruleset: which groups a deployment plan has, in what order they come, which tasks
 // belong to which, and what a group demands of its tasks. It comes from the core pack; the planner
 // only follows it.
 
 namespace muster::plan {
-
-enum class TaskKind : std::uint8_t { Config, Callback, Remote };
 
 // Where a config task is to be done.
 enum class NodeKind : std::uint8_t {
