@@ -11,6 +11,7 @@
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
 #include "http/router.h"
+#include "model/schema.h"
 #include "store/store.h"
 
 // The controller's REST API, as api/openapi.yaml describes it.
@@ -28,7 +29,8 @@ struct ApiContext {
   store::Term term = 0;
   Timestamp started_at;
   std::function<Timestamp()> clock;
-  std::string temp_dir;  // where a backup is written before it is sent; must exist
+  model::SchemaPtr schema = nullptr;  // of the model; null: there is none
+  std::string temp_dir;               // where a backup is written before it is sent; must exist
   // While the store refuses writes the engine answers nobody, and a client must hear that instead
   // of hanging: how long to wait for a look at the engine's state, and for the reply to a change.
   Duration query_deadline = Duration::seconds(5);

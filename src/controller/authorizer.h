@@ -15,6 +15,7 @@ enum class Permission : std::uint8_t {
   Signal,   // cancel, suspend, resume
   Approve,  // approve or reject
   Refresh,  // nudge agents
+  Edit,     // change the deployment model
   Admin,    // take a backup, look at quarantined records
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/api.h"
+#include "controller/api_model_request.h"
 #include "controller/authorizer.h"
 #include "controller/controller.h"
 #include "controller/event_hub.h"
@@ -20,11 +21,13 @@
 #include "controller/link_inlet.h"
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
+#include "controller/model_advisor.h"
 #include "http/server.h"
 #include "log/log.h"
 #include "os/clock.h"
 #include "os/notify.h"
 #include "os/random.h"
+#include "pack/shipped.h"
 #include "rpc/endpoint.h"
 #include "rpc/link_server.h"
 #include "store/sqlite_store.h"
@@ -38,6 +41,7 @@ class Wiring final : public Outlets {
  public:
   void send_to_agent(const core::AgentSend& send) override { sends_.push_back(send); }
   void run_job(const core::Job& job) override { jobs->run(job); }
+  void ask_model(const core::AskModel& ask) override { advisor->ask(ask); }
   void publish(const core::Event& event) override {
     metrics->on_event(event);
     events->publish(event);
@@ -54,6 +58,7 @@ class Wiring final : public Outlets {
 
   rpc::LinkServer* link = nullptr;
   JobPool* jobs = nullptr;
+  ModelAdvisor* advisor = nullptr;
   EventHub* events = nullptr;
   Metrics* metrics = nullptr;
 
@@ -106,9 +111,32 @@ Result<void> check_addresses(const ServerOptions& options) {
   return http::check_tcp_address(options.listen, options.insecure);
 }
 
-ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
+// A program that came without packs serves actions all the same; packs that were named must be
+// right.
+Result<pack::LoadedPacks> load_packs(const ServerOptions& options) {
+  const pack::PackOptions wanted{
+      .packs = options.packs, .core_pack = options.core_pack, .extra = options.extra_packs};
+  const auto request = pack::all_packs(wanted);
+  if (!request) {
+    if (!wanted.core_pack.empty() || !wanted.extra.empty()) return fail(request.error());
+    log::warn("there is no deployment model", {{"problem", request.error().message}});
+    return pack::LoadedPacks{};
+  }
+  pack::LoadedPacks loaded = pack::load_packs(*request);
+  if (loaded.good()) return loaded;
+  std::string text;
+  for (const document::Problem& problem : loaded.problems) {
+    text += fmt::format("\n  {}", document::to_text(problem));
+  }
+  return fail(ErrorCode::InvalidValue, "the packs cannot be used:{}", text);
+}
+
+ControllerOptions controller_options(const ServerOptions& options, const std::string& instance,
+                                     model::SchemaPtr schema) {
   ControllerOptions result;
   result.engine.instance_id = instance;
+  result.engine.schema = std::move(schema);
+  result.engine.model_revisions_max = options.model_revisions;
   result.engine.default_timeout = options.default_timeout;
   result.engine.default_queue_timeout = options.default_queue_timeout;
   result.engine.workers = options.workers;
@@ -133,6 +161,7 @@ class ServerProcess {
       MUSTER_TRY(make_directory(std::string(kRunDir), 0755, "socket's"));
     }
     warn_of_exposure(options_);
+    MUSTER_TRY_ASSIGN(packs_, load_packs(options_));
     const std::string path = options_.data_dir + "/muster.db";
     MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
     MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
@@ -145,14 +174,21 @@ class ServerProcess {
     jobs_ = std::make_unique<JobPool>(options_.workers,
                                       [this](core::Input input) { inlet_.post(std::move(input)); });
     wiring_.jobs = jobs_.get();
+    advisor_ = std::make_unique<ModelAdvisor>(
+        [this](core::Input input) { inlet_.post(std::move(input)); },
+        [](const model::Question& question) {
+          return fmt::format("the plugin of pack '{}' cannot be asked", question.pack);
+        });
+    wiring_.advisor = advisor_.get();
     MUSTER_TRY_ASSIGN(link_,
                       rpc::LinkServer::start({.address = options_.agent_listen,
                                               .insecure = options_.insecure,
                                               .welcome = {.term = term, .controller_id = instance}},
                                              inlet_));
     wiring_.link = link_.get();
-    MUSTER_TRY_ASSIGN(controller_, Controller::start(controller_options(options_, instance),
-                                                     *store_, term, wiring_));
+    MUSTER_TRY_ASSIGN(controller_,
+                      Controller::start(controller_options(options_, instance, packs_.schema),
+                                        *store_, term, wiring_));
     logs_ = std::make_unique<LogBroker>(
         *controller_, [this](core::SessionId session, const rpc::LogRequest& request) {
           link_->request_log(session, request);
@@ -168,6 +204,7 @@ class ServerProcess {
                      .term = term,
                      .started_at = os::system_now(),
                      .clock = os::system_now,
+                     .schema = packs_.schema,
                      .temp_dir = options_.data_dir});
     MUSTER_TRY_ASSIGN(http_, http::Server::start(http_options(), make_handler(*api_, *metrics_)));
     log::info("ready", {{"version", options_.version},
@@ -186,6 +223,7 @@ class ServerProcess {
     if (!controller_) inlet_.shut();
     if (link_) link_->stop();
     if (jobs_) jobs_->stop();
+    if (advisor_) advisor_->stop();
     if (controller_) controller_->stop();
     api_.reset();
     http_.reset();
@@ -213,17 +251,20 @@ class ServerProcess {
     result.tcp_address = options_.listen;
     result.insecure = options_.insecure;
     result.threads = options_.http_threads;
+    result.body_max = kModelBodyBytesMax;
     return result;
   }
 
   const ServerOptions& options_;
   LocalAuthorizer authorizer_;
   LinkInlet inlet_;
+  pack::LoadedPacks packs_;  // outlives the controller, whose model points into its types
   Wiring wiring_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<EventHub> events_;
   std::unique_ptr<JobPool> jobs_;
+  std::unique_ptr<ModelAdvisor> advisor_;
   std::unique_ptr<rpc::LinkServer> link_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<LogBroker> logs_;

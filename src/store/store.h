@@ -32,6 +32,9 @@ enum class Space : std::uint8_t {
   Idempotency,  // key: identity and key
   Journal,      // an agent's own records
   Meta,         // settings of whoever owns the store
+  Item,         // key: path in the model; whatever is above an item sorts before it
+  Revision,     // key: number of the model's revision, so that the newest sorts first
+  RevisionPart  // key: number of the revision, number of the part
 };
 
 // What actions are listed, sorted and looked up by.

@@ -29,7 +29,7 @@ LAYERS = {
     "document": {"base", "model"},
     "pack": {"base", "document", "model", "plan"},
     "log": {"base"},
-    "store": {"base", "core", "log", "os"},
+    "store": {"base", "core", "log", "model", "os"},
     "rpc": {"base", "core", "log", "os"},
     "http": {"base", "core", "log", "os"},
     "exec": {"base", "core", "crypto", "log", "os"},
