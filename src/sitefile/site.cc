@@ -7,9 +7,20 @@
 
 #include "document/reader.h"
 #include "sitefile/decoder.h"
+#include "sitefile/xml_reader.h"
 
 namespace muster::sitefile {
 namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+bool is_xml(std::string_view text, std::string_view name) {
+  if (name.ends_with(".xml")) return true;
+  if (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json")) return false;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '<';
+}
 
 // One reading: the files one after the other, then what can only be told of them together.
 class SiteReader {
@@ -29,6 +40,10 @@ class SiteReader {
   }
 
   void read_text(std::string_view text, const std::string& name) {
+    if (is_xml(text, name)) {
+      read_xml(text, name, options_, site_, placeholders_, problems_);
+      return;
+    }
     document::Limits limits;
     limits.bytes_max = options_.bytes_max;
     document::ReadDocument read = document::read_document(text, name, limits);

@@ -17,7 +17,9 @@
 namespace muster::sitefile {
 
 struct ReadOptions {
-  model::Path at = {};                    // the item that is declared
+  // YAML and JSON: the item that is declared. XML, where the first element is an item with an id of
+  // its own: what that item stands below.
+  model::Path at = {};
   Values values = {};                     // of placeholders
   const model::Schema* schema = nullptr;  // null: the types are not at hand
   std::size_t bytes_max = kTextFileMax;   // of all files together
@@ -36,8 +38,9 @@ struct Site {
 };
 
 // Reads a model file, or the files *.yaml, *.yml and *.json of a folder. Files of a folder each
-// declare a part of the same item; what one of them says and another one too must be the same.
-// Blocks for as long as the files take.
+// declare a part of the same item; what one of them says and another one too must be the same. A
+// file is XML if its name ends with .xml or its text begins with '<'; otherwise YAML, of which JSON
+// is a part. Blocks for as long as the files take.
 Site read_site(const std::string& path, const ReadOptions& options);
 
 // As one file with that name and text. A function of its inputs.
