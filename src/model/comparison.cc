@@ -89,6 +89,12 @@ class Comparer {
     const bool taken_over = item.source && !wanted.inherit && !wanted.type;
     const bool other_source = !taken_over && wanted.inherit != item.source;
     const bool other_type = wanted.type && *wanted.type != item.type->id;
+    if (wanted.inherit && !other_source && other_type) {
+      wrong(Refusal::InvalidReference, spot.path,
+            fmt::format("{} inherits from {}, which is of type {}, not {}", spot.path.text(),
+                        item.source->text(), item.type->id, *wanted.type));
+      return false;
+    }
     if (other_source || other_type) {
       replace(spot, wanted);
       return !wanted.inherit && prune_ != Prune::Nothing;

@@ -28,6 +28,7 @@ LAYERS = {
     "crypto": {"base"},
     "document": {"base", "model"},
     "pack": {"base", "document", "model", "plan"},
+    "sitefile": {"base", "document", "model", "os"},
     "log": {"base"},
     "store": {"base", "core", "log", "model", "os"},
     "rpc": {"base", "core", "log", "os"},
@@ -38,9 +39,9 @@ LAYERS = {
     "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
                    "pack", "plan", "plugin", "rpc", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
-    "bench": {"base", "core", "http", "log", "os", "rpc", "store"},
+    "bench": {"base", "core", "http", "log", "model", "os", "rpc", "sitefile", "store"},
     "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec",
-            "http", "log", "model", "os", "pack", "plan", "rpc", "sim", "store"},
+            "http", "log", "model", "os", "pack", "plan", "rpc", "sim", "sitefile", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 
