@@ -1,3 +1,4 @@
+#include "cli/apply.h"
 #include "cli/commands.h"
 #include "cli/model.h"
 
@@ -158,6 +159,62 @@ void add_history(CLI::App& model, Context& context) {
   });
 }
 
+void add_file_options(CLI::App& app, ApplyOptions& options) {
+  add_repeated(app, "-f,--file", options.files,
+               "Model file (YAML, JSON or LITP's XML), or a folder of them; may be repeated")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--at", options.at, "The item that the file declares (default /)")
+      ->type_name("PATH");
+  app.add_flag("--prune", options.prune,
+               "What stands below a declared item and is not declared is removed");
+  add_repeated(app, "--set", options.values, "Value of a placeholder %%NAME%%; may be repeated")
+      ->type_name("NAME=VALUE");
+  app.add_option("--values", options.values_file, "File of such values, YAML or JSON")
+      ->type_name("FILE");
+}
+
+void add_apply(CLI::App& root, Context& context) {
+  CLI::App* apply = add_command(root, "apply", "Make the model what files declare",
+                                "  muster apply -f site.yaml\n"
+                                "  muster apply -f site/ --prune --why 'web2 is retired'\n"
+                                "  muster apply -f site.xml --set gateway=10.0.0.1\n");
+  auto options = std::make_shared<ApplyOptions>();
+  add_file_options(*apply, *options);
+  add_edit_options(*apply, options->edit);
+  on_controller(apply, context, [&context, options](ApiClient& client) {
+    return apply_files(context, client, *options);
+  });
+}
+
+void add_diff(CLI::App& root, Context& context) {
+  CLI::App* diff = add_command(root, "diff", "Show what apply would change",
+                               "  muster diff -f site.yaml\n"
+                               "  muster diff -f site.yaml --prune --detailed-exitcode\n");
+  auto options = std::make_shared<ApplyOptions>();
+  add_file_options(*diff, *options);
+  diff->add_flag("--detailed-exitcode", options->detailed_exitcode,
+                 "End with 2 if something would change");
+  on_controller(diff, context, [&context, options](ApiClient& client) {
+    return diff_files(context, client, *options);
+  });
+}
+
+void add_export(CLI::App& root, Context& context) {
+  CLI::App* app = add_command(root, "export", "Write the model as a model file",
+                              "  muster export > site.yaml\n"
+                              "  muster export /deployments/d1 --format xml --to d1.xml\n");
+  auto options = std::make_shared<ExportOptions>();
+  app->add_option("path", options->path, "Path of the item (default /)")->type_name("PATH");
+  app->add_option("--format", options->format, "Of the file (default yaml)")
+      ->type_name("yaml|json|xml")
+      ->check(CLI::IsMember({"yaml", "json", "xml"}).description(""));
+  app->add_option("--to", options->file, "File to write (default: stdout)")->type_name("FILE");
+  on_controller(app, context, [&context, options](ApiClient& client) {
+    return export_model(context, client, *options);
+  });
+}
+
 }  // namespace
 
 void add_edit_options(CLI::App& app, EditOptions& options) {
@@ -185,6 +242,9 @@ void add_model_commands(CLI::App& root, Context& context) {
   add_update(*model, context);
   add_remove(*model, context);
   add_history(*model, context);
+  add_apply(root, context);
+  add_diff(root, context);
+  add_export(root, context);
 }
 
 }  // namespace muster::cli

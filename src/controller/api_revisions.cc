@@ -4,7 +4,10 @@
 #include "controller/api_model.h"
 #include "controller/api_model_request.h"
 #include "controller/model_json.h"
+#include "core/model/model_edits.h"
 #include "model/declaration_json.h"
+#include "sitefile/writer.h"
+#include "sitefile/xml_writer.h"
 #include "store/model_loader.h"
 
 // Whole models: declarations, the history, and going back in it.
@@ -40,33 +43,64 @@ void apply(const CallPtr& call) {
   if (!posted) call->refuse({ErrorCode::Overloaded, "too many requests wait for a worker"});
 }
 
+struct Exported {
+  std::shared_ptr<const model::Declaration> model;  // null: it is XML
+  std::string xml;
+  std::uint64_t revision = 0;
+};
+
+Result<Exported> export_item(const core::ModelView& view, const model::Path& path, bool as_xml) {
+  const model::Node* node = view.tree.find(path);
+  if (!node) return fail(ErrorCode::InvalidLocation, "there is no item at {}", path.text());
+  Exported exported;
+  exported.revision = view.revision;
+  if (as_xml) {
+    sitefile::WrittenXml written = sitefile::write_xml(*node, model::Detail::Brief);
+    if (!written.good()) return fail(core::to_error(written.errors));
+    exported.xml = std::move(written.text);
+  } else {
+    exported.model =
+        std::make_shared<const model::Declaration>(model::declare(*node, model::Detail::Brief));
+  }
+  return exported;
+}
+
+void answer_exported(const CallPtr& call, const model::Path& path, const std::string& format,
+                     const Exported& exported) {
+  Headers headers{{"Model-Revision", fmt::format("{}", exported.revision)}};
+  if (format == "json") {
+    return call->answer(200,
+                        {{"at", path.text()},
+                         {"revision", exported.revision},
+                         {"model", model::to_json(*exported.model)}},
+                        std::move(headers));
+  }
+  headers.emplace_back("Content-Type", "application/" + format);
+  const bool xml = format == "xml";
+  call->responder->respond(
+      {200, std::move(headers), xml ? exported.xml : sitefile::write_yaml(*exported.model)});
+}
+
 void export_model(const CallPtr& call) {
-  MUSTER_CALL_TRY_ASSIGN(call, const auto query, http::Query::parse(call->request.query, {"path"}));
+  MUSTER_CALL_TRY_ASSIGN(call, const auto query,
+                         http::Query::parse(call->request.query, {"path", "format"}));
   model::Path path;
   if (query.has("path")) {
     MUSTER_CALL_TRY_ASSIGN(call, path, model::Path::parse(query.get("path")));
   }
-  struct Exported {
-    std::shared_ptr<const model::Declaration> model;
-    std::uint64_t revision = 0;
-  };
+  const std::string format = query.has("format") ? query.get("format") : "json";
+  if (format != "json" && format != "yaml" && format != "xml") {
+    return call->refuse(http::query_error(
+        "format", ErrorCode::InvalidValue,
+        fmt::format("format is {}, it must be json, yaml or xml", in_quotes(format))));
+  }
   ask_model<Exported>(
       call,
-      [path](const core::ModelView& view) -> Result<Exported> {
-        const model::Node* node = view.tree.find(path);
-        if (!node) {
-          return fail(ErrorCode::InvalidLocation, "there is no item at {}", path.text());
-        }
-        return Exported{
-            std::make_shared<const model::Declaration>(model::declare(*node, model::Detail::Brief)),
-            view.revision};
+      [path, xml = format == "xml"](const core::ModelView& view) {
+        return export_item(view, path, xml);
       },
-      [call, path](const Exported& exported) {
-        call->answer(200,
-                     {{"at", path.text()},
-                      {"revision", exported.revision},
-                      {"model", model::to_json(*exported.model)}},
-                     {{"Model-Revision", fmt::format("{}", exported.revision)}});
+      [call, path, format](const Exported& exported) {
+        answer_exported(call, path, format, exported);
       });
 }
 

@@ -37,7 +37,7 @@ LAYERS = {
     "plugin": {"base", "core", "crypto", "log", "model", "os", "plan"},
     "sim": {"agent", "base", "core", "exec", "log", "model", "plan", "rpc", "store"},
     "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
-                   "pack", "plan", "plugin", "rpc", "store"},
+                   "pack", "plan", "plugin", "rpc", "sitefile", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
     "bench": {"base", "core", "http", "log", "model", "os", "rpc", "sitefile", "store"},
     "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec",
