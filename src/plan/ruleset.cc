@@ -24,6 +24,7 @@ class RulesetBuilder {
     check_unmatched();
     put_in_order();
     if (errors_.empty()) check_cluster_groups();
+    check_type_count();
     if (!errors_.empty()) {
       std::sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) {
         return std::tie(a.place.file, a.place.line, a.place.column, a.message) <
@@ -157,6 +158,7 @@ class RulesetBuilder {
 
   void check_cluster_groups() {
     std::string last;
+    std::string last_lockable;
     bool ended = false;
     for (const std::size_t index : order_) {
       const Group& group = groups_[index];
@@ -170,8 +172,32 @@ class RulesetBuilder {
               "'{}'; the groups of a cluster follow each other",
               group.name, last);
       }
+      if (group.lockable && !last_lockable.empty() && last_lockable != last) {
+        error(group.place,
+              "group '{}' is lockable, but another group stands between it and '{}'; a node is "
+              "locked once for all of them",
+              group.name, last_lockable);
+      }
+      if (group.lockable) last_lockable = group.name;
       last = group.name;
     }
+  }
+
+  // The planner keeps what an item is in the bits of one number, and needs three for itself.
+  void check_type_count() {
+    std::set<std::string_view> types;
+    const auto take = [&](const Condition& condition) {
+      types.insert(condition.item_below);
+      types.insert(condition.item_not_below);
+    };
+    for (const Group& group : groups_) {
+      for (const Condition& condition : group.criteria) take(condition);
+      for (const Constraint& constraint : group.constraints) take(constraint.must);
+    }
+    types.erase("");
+    if (types.size() <= kRulesetTypesMax) return;
+    error(groups_.front().place, "a ruleset of {} item types; at most {} are allowed", types.size(),
+          kRulesetTypesMax);
   }
 
   std::vector<Group> groups_;

@@ -62,14 +62,16 @@ struct Ruleset {
   const Group* find_by_tag(std::string_view tag) const;
 };
 
+inline constexpr std::size_t kRulesetTypesMax = 60;  // item types that conditions name
+
 struct BuiltRuleset {
   std::optional<Ruleset> ruleset;              // nothing if there is any error
   std::vector<model::DefinitionError> errors;  // all of them, in the order of their places
 };
 
 // Checks the groups: names and tags that stand twice, unknown groups, tags and item types, cycles,
-// not exactly one group for what fits nowhere, lockable groups that are not per cluster, and groups
-// per cluster with another group between them.
+// not exactly one group for what fits nowhere, lockable groups that are not per cluster, groups per
+// cluster or lockable groups with another group between them, more types than kRulesetTypesMax.
 BuiltRuleset build_ruleset(std::vector<Group> groups, const model::Schema& schema);
 
 }  // namespace muster::plan

@@ -103,5 +103,26 @@ TEST(Ruleset, TheGroupsOfAClusterStandTogether) {
                                                        "group stands between it and 'a'")));
 }
 
+TEST(Ruleset, LockableGroupsStandTogether) {
+  std::vector<Group> groups = {group("a", {}, 1), group("b", {"a"}, 2), group("c", {"b"}, 3)};
+  for (Group& each : groups) each.per_cluster = true;
+  groups[0].lockable = groups[2].lockable = true;
+  groups[1].takes_unmatched = true;
+  EXPECT_THAT(errors_of(groups),
+              ElementsAre(HasSubstr("3: group 'c' is lockable, but another group "
+                                    "stands between it and 'a'")));
+}
+
+TEST(Ruleset, NamesALimitedNumberOfTypes) {
+  std::vector<Group> groups = {group("a", {}, 1)};
+  groups[0].takes_unmatched = true;
+  for (std::size_t i = 0; i <= kRulesetTypesMax; ++i) {
+    Condition condition;
+    condition.item_below = fmt::format("t{}", i);
+    groups[0].criteria.push_back(condition);
+  }
+  EXPECT_THAT(errors_of(groups), ::testing::Contains(HasSubstr("a ruleset of 61 item types")));
+}
+
 }  // namespace
 }  // namespace muster::plan
