@@ -34,14 +34,15 @@ LAYERS = {
     "rpc": {"base", "core", "log", "os"},
     "http": {"base", "core", "log", "os"},
     "exec": {"base", "core", "crypto", "log", "os"},
-    "plugin": {"base", "core", "crypto", "log", "model", "os", "plan"},
+    "plugin": {"base", "document", "log", "model", "os", "pack", "plan"},
     "sim": {"agent", "base", "core", "exec", "log", "model", "plan", "rpc", "store"},
     "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
                    "pack", "plan", "plugin", "rpc", "sitefile", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
-    "bench": {"base", "core", "http", "log", "model", "os", "rpc", "sitefile", "store"},
-    "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec",
-            "http", "log", "model", "os", "pack", "plan", "rpc", "sim", "sitefile", "store"},
+    "bench": {"base", "core", "http", "log", "model", "os", "plan", "plugin", "rpc", "sitefile",
+              "store"},
+    "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec", "http",
+            "log", "model", "os", "pack", "plan", "plugin", "rpc", "sim", "sitefile", "store"},
 }
 PURE = ("base", "model", "plan", "core")
 
