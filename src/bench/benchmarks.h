@@ -8,10 +8,10 @@
 #include "bench/host.h"
 
 // The benchmarks. Each runs by itself in a directory of its own, measures this program from the
-// outside (but for `core`), ends what it started, and answers with one JSON object: `bench`,
-// `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller) as far as
-// they apply, and keys of its own. Failure: the error says what went wrong; nothing is left behind
-// in any case, unless the directory was asked to be kept.
+// outside (but for `core` and `model`), ends what it started, and answers with one JSON object:
+// `bench`, `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller)
+// as far as they apply, and keys of its own. Failure: the error says what went wrong; nothing is
+// left behind in any case, unless the directory was asked to be kept.
 
 namespace muster::bench {
 
@@ -72,5 +72,13 @@ struct AgentsOptions {
   PlaceOptions place;
 };
 Result<Json> run_agents(const AgentsOptions& options, const Host& host);
+
+// A model in memory: loaded, edited, and compared with a file that changes nothing.
+struct ModelOptions {
+  std::size_t items = 1'000'000;
+  std::size_t edits = 500;
+  std::size_t file_items = 100'000;
+};
+Result<Json> run_model(const ModelOptions& options, const Host& host);
 
 }  // namespace muster::bench

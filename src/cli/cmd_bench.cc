@@ -118,6 +118,17 @@ void add_agents(CLI::App& bench, Context& context) {
   on_bench(app, context, options, &bench::run_agents);
 }
 
+void add_model(CLI::App& bench, Context& context) {
+  auto options = std::make_shared<bench::ModelOptions>();
+  CLI::App* app = add_command(bench, "model", "A model in memory: load, edits, an unchanged file",
+                              "  muster bench model --items 1000000\n");
+  add_number(app, "--items", options->items, 1, 20'000'000, "Items of the model, about");
+  add_number(app, "--edits", options->edits, 5, 1'000'000, "Edits, one after the other");
+  add_number(app, "--file-items", options->file_items, 1, 1'000'000,
+             "Items of the file that changes nothing, about");
+  on_bench(app, context, options, &bench::run_model);
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& root, Context& context) {
@@ -131,6 +142,7 @@ void add_bench_commands(CLI::App& root, Context& context) {
   add_core(*bench, context);
   add_restart(*bench, context);
   add_agents(*bench, context);
+  add_model(*bench, context);
 }
 
 }  // namespace muster::cli

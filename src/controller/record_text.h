@@ -30,6 +30,10 @@ inline std::string_view space_name(store::Space space) {
       return "revision";
     case store::Space::RevisionPart:
       return "revision part";
+    case store::Space::Plan:
+      return "plan";
+    case store::Space::PlanPart:
+      return "plan part";
   }
   return "?";
 }

@@ -13,6 +13,7 @@
 #include "core/fleet/agent.h"
 #include "core/input.h"
 #include "core/model/revision.h"
+#include "core/plan/plan_record.h"
 #include "model/migrate.h"
 
 // What the shell must do after a step. The contract: first commit `writes` of this step and of all
@@ -57,8 +58,16 @@ struct DropRevision {
 struct PutModelPacks {
   model::PackVersions versions;
 };
+struct PutPlan {
+  PlanRecordPtr plan;
+  std::shared_ptr<const std::string> body;  // null: it is there already
+};
+struct DropPlan {
+  std::uint64_t number = 0;
+  std::uint64_t body_bytes = 0;
+};
 using Write = std::variant<PutAction, PutAgent, PutIdempotency, DropIdempotency, AppendEvent,
-                           PutItem, PutRevision, DropRevision, PutModelPacks>;
+                           PutItem, PutRevision, DropRevision, PutModelPacks, PutPlan, DropPlan>;
 
 // --- To agents. ---
 
@@ -154,9 +163,12 @@ struct ModelReply {
   ChangeSetPtr changes;        // null: a key repeats
   bool dry_run = false;        // nothing was changed
 };
+struct PlanReply {
+  PlanRecordPtr plan;
+};
 struct Reply {
   RequestId request = 0;
-  std::variant<SubmitReply, ActionReply, RefreshReply, ModelReply, Error> body;
+  std::variant<SubmitReply, ActionReply, RefreshReply, ModelReply, PlanReply, Error> body;
 };
 
 struct Effects {

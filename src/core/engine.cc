@@ -14,6 +14,7 @@
 #include "core/fleet/reports.h"
 #include "core/fleet/sync.h"
 #include "core/model/model_edits.h"
+#include "core/plan/plans.h"
 #include "core/state.h"
 
 namespace muster::core {
@@ -53,6 +54,8 @@ struct Dispatcher {
   void operator()(const DecideRequest& input) const { handle_decision(step, input); }
   void operator()(const RefreshRequest& input) const { handle_refresh(step, input); }
   void operator()(const EditModel& input) const { handle_edit(step, input); }
+  void operator()(const KeepPlan& input) const { handle_keep_plan(step, input); }
+  void operator()(const RemovePlan& input) const { handle_remove_plan(step, input); }
   void operator()(const ModelAnswered& input) const { handle_answered(step, input); }
   void operator()(const RevisionsRead& input) const { handle_revisions_read(step, input); }
   void operator()(const AgentConnected& input) const { handle_connected(step, input); }
@@ -140,6 +143,12 @@ void Engine::restore_model(RestoredModel restored) {
   state.migrated = std::move(restored.migrated);
   state.rewrite = std::move(restored.rewrite);
   state.packs_changed = restored.packs_changed;
+}
+
+void Engine::restore_plan(PlanRecordPtr plan) {
+  State& state = parts_->state;
+  state.last_plan = std::max(state.last_plan, plan->number);
+  state.plans.insert_or_assign(plan->number, std::move(plan));
 }
 
 void Engine::restore_event_seq(std::uint64_t last) { parts_->state.last_event_seq = last; }
@@ -233,6 +242,19 @@ std::optional<ModelView> Engine::model() const {
   if (!parts_->state.model) return std::nullopt;
   const ModelState& state = *parts_->state.model;
   return ModelView{*state.schema, state.tree, state.revision};
+}
+
+PlanRecordPtr Engine::find_plan(std::uint64_t number) const {
+  const auto found = parts_->state.plans.find(number);
+  return found == parts_->state.plans.end() ? nullptr : found->second;
+}
+
+std::vector<PlanRecordPtr> Engine::plans() const {
+  std::vector<PlanRecordPtr> plans;
+  for (auto each = parts_->state.plans.rbegin(); each != parts_->state.plans.rend(); ++each) {
+    plans.push_back(each->second);
+  }
+  return plans;
 }
 
 std::optional<Explanation> Engine::explain(const ActionId& id, Timestamp now) const {

@@ -35,6 +35,7 @@ struct EngineOptions {
   model::SchemaPtr schema = nullptr;  // of the model; null: there is no model
   std::size_t model_items_max = 2'000'000;
   std::size_t model_revisions_max = 1000;  // kept
+  std::size_t plans_max = 100;             // kept
   Bug bug = Bug::None;                     // for tests of the simulator
 };
 
@@ -71,6 +72,7 @@ class Engine {
   void restore_agent(AgentPtr agent);
   void restore_idempotency(PutIdempotency record);
   void restore_model(RestoredModel model);
+  void restore_plan(PlanRecordPtr plan);
   void restore_event_seq(std::uint64_t last);
   void restore_action_seq(std::uint64_t last);
 
@@ -91,6 +93,9 @@ class Engine {
   // The session of an agent that is online.
   std::optional<SessionId> session_of(const AgentName& name) const;
   std::optional<ModelView> model() const;
+  // Null: there is none.
+  PlanRecordPtr find_plan(std::uint64_t number) const;
+  std::vector<PlanRecordPtr> plans() const;  // newest first
   std::optional<Explanation> explain(const ActionId& id, Timestamp now) const;
   EngineStats stats() const;
 

@@ -12,6 +12,7 @@
 #include "core/action/action.h"
 #include "core/fleet/agent.h"
 #include "core/model/revision.h"
+#include "core/plan/plan_record.h"
 #include "model/declaration.h"
 #include "model/edit.h"
 
@@ -114,7 +115,25 @@ struct EditModel {
   // item that is changed.
   std::optional<std::string> if_match;
   bool dry_run = false;  // only tells what would change
+  model::Actor actor = model::Actor::User;
   std::optional<IdempotencyKey> idempotency;
+};
+
+// A plan that was made from a revision of the model.
+struct KeepPlan {
+  RequestId request = 0;
+  std::string who;
+  std::string why;
+  std::uint64_t model_revision = 0;
+  std::string digest;
+  PlanSummary summary;
+  std::shared_ptr<const std::string> body;  // as the store keeps it
+};
+
+struct RemovePlan {
+  RequestId request = 0;
+  std::string who;
+  std::uint64_t number = 0;
 };
 
 // --- Agents. ---
@@ -213,8 +232,8 @@ struct RevisionsRead {
 struct Tick {};
 
 using Input =
-    std::variant<Submit, SignalRequest, DecideRequest, RefreshRequest, EditModel, AgentConnected,
-                 AgentDisconnected, AgentHeartbeat, AgentReport, AgentSyncPage, JobDone, JobStatus,
-                 LookupDone, ModelAnswered, RevisionsRead, Tick>;
+    std::variant<Submit, SignalRequest, DecideRequest, RefreshRequest, EditModel, KeepPlan,
+                 RemovePlan, AgentConnected, AgentDisconnected, AgentHeartbeat, AgentReport,
+                 AgentSyncPage, JobDone, JobStatus, LookupDone, ModelAnswered, RevisionsRead, Tick>;
 
 }  // namespace muster::core

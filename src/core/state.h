@@ -50,6 +50,8 @@ struct State {
   LookupId last_lookup = 0;
   std::map<ActionId, LookupId> reports_in_lookup;  // so that one id is asked for once at a time
   std::optional<ModelState> model;                 // nothing: it has no types
+  std::map<std::uint64_t, PlanRecordPtr> plans;    // by number
+  std::uint64_t last_plan = 0;
   std::uint64_t last_action_seq = 0;
   std::uint64_t last_event_seq = 0;
 };

@@ -26,8 +26,7 @@ struct Spot {
 
 class Comparer {
  public:
-  Comparer(const Tree& tree, const Schema& schema, Prune prune)
-      : tree_(tree), schema_(schema), prune_(prune) {}
+  Comparer(const Schema& schema, Prune prune) : schema_(schema), prune_(prune) {}
 
   void compare(const Spot& spot, const Declaration& wanted) {
     if (spot.is_collection) {
@@ -247,7 +246,6 @@ class Comparer {
     return std::nullopt;
   }
 
-  const Tree& tree_;
   const Schema& schema_;
   const Prune prune_;
   std::vector<ModelError> errors_;
@@ -261,7 +259,7 @@ class Comparer {
 
 Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
                    const Declaration& wanted, Prune prune) {
-  Comparer comparer(tree, schema, prune);
+  Comparer comparer(schema, prune);
   Spot spot;
   spot.path = at;
   spot.node = tree.find(at);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/model_loader.h"
+#include "store/plan_codec.h"
 #include "store/record_codec.h"
 
 namespace muster::store {
@@ -68,6 +69,10 @@ Result<Loaded> load_engine(Store& store, core::Engine& engine, Timestamp now,
       engine.restore_model(std::move(*model));
     }
   }
+  MUSTER_TRY_ASSIGN(
+      [[maybe_unused]] const std::size_t plans,
+      load_space(store, Space::Plan, now, decode_plan_record, on_quarantined,
+                 [&](core::PlanRecordPtr plan) { engine.restore_plan(std::move(plan)); }));
   MUSTER_TRY_ASSIGN(const std::uint64_t seq, last_action_seq(store));
   engine.restore_action_seq(seq);
   MUSTER_TRY_ASSIGN(const EventPage events, store.events(0, 1));

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "record.pb.h"
 #include "store/model_codec.h"
+#include "store/plan_codec.h"
 #include "store/record_codec.h"
 
 namespace muster::store {
@@ -263,6 +264,8 @@ struct Appender {
     batch.events.push_back(
         {.seq = append.event.seq, .at = append.event.at, .value = encode(append.event)});
   }
+  void operator()(const core::PutPlan& write) const { append_plan(batch, write); }
+  void operator()(const core::DropPlan& write) const { append_plan(batch, write); }
   template <typename ModelWrite>
   void operator()(const ModelWrite& write) const {
     append_model(batch, write);

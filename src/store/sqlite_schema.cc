@@ -212,14 +212,19 @@ std::int64_t space_code(Space space) {
       return 7;
     case Space::RevisionPart:
       return 8;
+    case Space::Plan:
+      return 9;
+    case Space::PlanPart:
+      return 10;
   }
   MUSTER_CHECK(false, "unknown space {}", static_cast<int>(space));
   return 0;
 }
 
 Result<Space> space_of_code(std::int64_t code) {
-  for (const Space space : {Space::Action, Space::Agent, Space::Idempotency, Space::Journal,
-                            Space::Meta, Space::Item, Space::Revision, Space::RevisionPart}) {
+  for (const Space space :
+       {Space::Action, Space::Agent, Space::Idempotency, Space::Journal, Space::Meta, Space::Item,
+        Space::Revision, Space::RevisionPart, Space::Plan, Space::PlanPart}) {
     if (space_code(space) == code) return space;
   }
   return fail(ErrorCode::StoreCorrupt, "the store has a record in the unknown space {}", code);

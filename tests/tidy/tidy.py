@@ -30,7 +30,7 @@ LAYERS = {
     "pack": {"base", "document", "model", "plan"},
     "sitefile": {"base", "document", "model", "os"},
     "log": {"base"},
-    "store": {"base", "core", "log", "model", "os"},
+    "store": {"base", "core", "log", "model", "os", "plan"},
     "rpc": {"base", "core", "log", "os"},
     "http": {"base", "core", "log", "os"},
     "exec": {"base", "core", "crypto", "log", "os"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan/plans.h"
 #include "model/declaration.h"
 #include "model/fingerprint.h"
 
@@ -157,6 +158,9 @@ void put_revision(Step& step, Revision revision) {
     model.kept.pop_front();
     step.effects.writes.push_back(DropRevision{oldest.number, oldest.changes});
   }
+  model.last_change =
+      fmt::format("revision {} by {}: {}", revision.number, revision.who, revision.what);
+  invalidate_plans(step, model.last_change);
   step.append_event(Event{.seq = 0,
                           .at = {},
                           .type = "model.revision",
@@ -207,7 +211,7 @@ model::EditOutcome compute(ModelState& model, const PendingEdit& pending) {
                         pending.answers);
   }
   return model::edit(model.tree, *model.schema, std::get<ModelOperations>(pending.edit.change),
-                     model::Actor::User, pending.answers);
+                     pending.edit.actor, pending.answers);
 }
 
 void ask(Step& step, PendingEdit pending, std::vector<model::Question> questions) {

@@ -51,6 +51,7 @@ struct ModelState {
   model::Tree tree;
   std::uint64_t revision = 0;
   std::deque<KeptRevision> kept;
+  std::string last_change;  // since the start, in words
   std::map<LookupId, PendingEdit> pending;
   // What start() has to write.
   std::vector<std::string> migrated;
