@@ -58,6 +58,8 @@ std::string_view name(ErrorCode code) {
       return "validation";
     case ErrorCode::Cardinality:
       return "cardinality";
+    case ErrorCode::PlanRefused:
+      return "plan_refused";
     case ErrorCode::NotFound:
       return "not_found";
     case ErrorCode::Ambiguous:
@@ -100,6 +102,8 @@ std::string_view name(ErrorCode code) {
       return "timeout";
     case ErrorCode::Compacted:
       return "compacted";
+    case ErrorCode::PluginFailed:
+      return "plugin_failed";
     case ErrorCode::DecodeFailed:
       return "decode_failed";
     case ErrorCode::IoError:

@@ -39,6 +39,7 @@ enum class ErrorCode : std::uint8_t {
   MissingRequiredItem,
   Validation,   // a value, or values together, that the type refuses
   Cardinality,  // too few or too many items in a collection
+  PlanRefused,  // tasks that cannot be put in an order, or do not fit where they ask to be
   // The thing.
   NotFound,
   Ambiguous,  // a name or short id that matches several
@@ -63,6 +64,7 @@ enum class ErrorCode : std::uint8_t {
   Unavailable,  // not reachable
   Timeout,
   Compacted,     // the events asked for are no longer kept
+  PluginFailed,  // a plugin crashed, hung, or answered what it may not
   DecodeFailed,  // bytes that do not decode
   IoError,
   Internal,

@@ -125,7 +125,7 @@ Outcome<Json> ApiClient::send(const Change& change) {
     request.headers.emplace_back("Content-Type", "application/json");
     request.body = dump_json(*change.body);
   }
-  request.timeout = kPostTimeout;
+  request.timeout = change.timeout.is_zero() ? kPostTimeout : change.timeout;
   MUSTER_TRY_ASSIGN(const http::ClientResponse response, perform(request));
   return read_body(response);
 }

@@ -51,6 +51,7 @@ class ApiClient {
     Query query = {};
     const Json* body = nullptr;  // null: none
     Headers headers = {};
+    Duration timeout = {};  // zero: as long as the controller itself takes to give up
   };
   Outcome<Json> send(const Change& change);
 

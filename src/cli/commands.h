@@ -52,6 +52,7 @@ void add_pack_options(CLI::App& app, pack::PackOptions& options);
 struct EditOptions;
 // --why, --dry-run, --if-match and --idempotency-key.
 void add_edit_options(CLI::App& app, EditOptions& options);
+void add_plan_commands(CLI::App& root, Context& context);
 void add_model_commands(CLI::App& root, Context& context);
 void add_sim_command(CLI::App& root, Context& context);
 void add_completion_commands(CLI::App& root, Context& context);

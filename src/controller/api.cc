@@ -60,6 +60,7 @@ std::unique_ptr<http::Router> make_api(ApiContext context) {
   add_model_routes(routes);
   add_revision_routes(routes);
   add_type_routes(routes);
+  add_plan_routes(routes);
   return router;
 }
 

@@ -18,6 +18,8 @@
 
 namespace muster::controller {
 
+class PlanMaker;
+
 struct ApiContext {
   Controller& controller;
   EventHub& events;
@@ -29,6 +31,7 @@ struct ApiContext {
   store::Term term = 0;
   Timestamp started_at;
   std::function<Timestamp()> clock;
+  PlanMaker* plans = nullptr;         // null: no plans can be made
   model::SchemaPtr schema = nullptr;  // of the model; null: there is none
   std::string temp_dir;               // where a backup is written before it is sent; must exist
   // While the store refuses writes the engine answers nobody, and a client must hear that instead

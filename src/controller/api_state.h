@@ -100,6 +100,7 @@ void add_system_routes(Routes& routes);
 void add_model_routes(Routes& routes);
 void add_revision_routes(Routes& routes);
 void add_type_routes(Routes& routes);
+void add_plan_routes(Routes& routes);
 
 // A callback that may be called by whoever comes first, the answer or the deadline, and does its
 // work once.

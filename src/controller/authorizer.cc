@@ -16,6 +16,8 @@ std::string_view name(Permission permission) {
       return "refresh";
     case Permission::Edit:
       return "edit";
+    case Permission::Plan:
+      return "plan";
     case Permission::Admin:
       return "admin";
   }

@@ -16,6 +16,7 @@ enum class Permission : std::uint8_t {
   Approve,  // approve or reject
   Refresh,  // nudge agents
   Edit,     // change the deployment model
+  Plan,     // make and remove plans
   Admin,    // take a backup, look at quarantined records
 };
 

@@ -57,8 +57,9 @@ struct ControllerHealth {
 
 class Controller {
  public:
-  using Request = std::variant<core::Submit, core::SignalRequest, core::DecideRequest,
-                               core::RefreshRequest, core::EditModel>;
+  using Request =
+      std::variant<core::Submit, core::SignalRequest, core::DecideRequest, core::RefreshRequest,
+                   core::EditModel, core::KeepPlan, core::RemovePlan>;
   using ReplyCallback = std::function<void(const core::Reply&)>;
 
   // Loads the store, quarantining what cannot be decoded, and starts. `store` must have been

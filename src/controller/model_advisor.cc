@@ -29,11 +29,29 @@ void ModelAdvisor::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::string ModelAdvisor::answer(const model::Question& question) const {
-  if (question.kind != model::Question::Kind::Directory) return plugins_(question);
-  std::error_code problem;
-  if (std::filesystem::is_directory(question.value, problem)) return {};
-  return fmt::format("{} is not a directory of the controller's host", in_quotes(question.value));
+model::Answers ModelAdvisor::answer(const std::vector<model::Question>& questions) const {
+  model::Answers answers;
+  std::vector<model::Question> for_plugins;
+  for (const model::Question& question : questions) {
+    if (question.kind != model::Question::Kind::Directory) {
+      for_plugins.push_back(question);
+      continue;
+    }
+    std::error_code problem;
+    std::string& wrong = answers[question];
+    if (!std::filesystem::is_directory(question.value, problem)) {
+      wrong =
+          fmt::format("{} is not a directory of the controller's host", in_quotes(question.value));
+    }
+  }
+  if (for_plugins.empty()) return answers;
+  answers.merge(plugins_(for_plugins));
+  for (const model::Question& question : for_plugins) {
+    answers.try_emplace(question, fmt::format("the plugin of pack '{}' did not say whether it is "
+                                              "right",
+                                              question.pack));
+  }
+  return answers;
 }
 
 void ModelAdvisor::run() {
@@ -47,11 +65,7 @@ void ModelAdvisor::run() {
       ask = std::move(queue_.front());
       queue_.pop_front();
     }
-    core::ModelAnswered answered{.lookup = ask.lookup, .answers = {}};
-    for (const model::Question& question : ask.questions) {
-      answered.answers.emplace(question, answer(question));
-    }
-    report_(std::move(answered));
+    report_(core::ModelAnswered{.lookup = ask.lookup, .answers = answer(ask.questions)});
   }
 }
 

@@ -21,8 +21,8 @@ namespace muster::controller {
 class ModelAdvisor {
  public:
   using Report = std::function<void(core::Input)>;
-  // What is wrong, or empty if it is right. Asked on the advisor's thread.
-  using Plugins = std::function<std::string(const model::Question& question)>;
+  // Answers the questions that are for plugins, all of them. Asked on the advisor's thread.
+  using Plugins = std::function<model::Answers(const std::vector<model::Question>& questions)>;
 
   ModelAdvisor(Report report, Plugins plugins);
   ~ModelAdvisor() { stop(); }
@@ -34,7 +34,7 @@ class ModelAdvisor {
 
  private:
   void run();
-  std::string answer(const model::Question& question) const;
+  model::Answers answer(const std::vector<model::Question>& questions) const;
 
   const Report report_;
   const Plugins plugins_;

@@ -22,12 +22,15 @@
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
 #include "controller/model_advisor.h"
+#include "controller/model_snapshot.h"
+#include "controller/plan_maker.h"
 #include "http/server.h"
 #include "log/log.h"
 #include "os/clock.h"
 #include "os/notify.h"
 #include "os/random.h"
 #include "pack/shipped.h"
+#include "plugin/host.h"
 #include "rpc/endpoint.h"
 #include "rpc/link_server.h"
 #include "store/sqlite_store.h"
@@ -162,6 +165,7 @@ class ServerProcess {
     }
     warn_of_exposure(options_);
     MUSTER_TRY_ASSIGN(packs_, load_packs(options_));
+    if (packs_.schema) start_plugins();
     const std::string path = options_.data_dir + "/muster.db";
     MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
     MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
@@ -176,9 +180,7 @@ class ServerProcess {
     wiring_.jobs = jobs_.get();
     advisor_ = std::make_unique<ModelAdvisor>(
         [this](core::Input input) { inlet_.post(std::move(input)); },
-        [](const model::Question& question) {
-          return fmt::format("the plugin of pack '{}' cannot be asked", question.pack);
-        });
+        [this](const std::vector<model::Question>& questions) { return ask_plugins(questions); });
     wiring_.advisor = advisor_.get();
     MUSTER_TRY_ASSIGN(link_,
                       rpc::LinkServer::start({.address = options_.agent_listen,
@@ -193,6 +195,7 @@ class ServerProcess {
         *controller_, [this](core::SessionId session, const rpc::LogRequest& request) {
           link_->request_log(session, request);
         });
+    if (packs_.schema) plans_ = std::make_unique<PlanMaker>(*controller_, *plugins_, packs_);
     inlet_.open(*controller_, *logs_);
     api_ = make_api({.controller = *controller_,
                      .events = *events_,
@@ -204,6 +207,7 @@ class ServerProcess {
                      .term = term,
                      .started_at = os::system_now(),
                      .clock = os::system_now,
+                     .plans = plans_.get(),
                      .schema = packs_.schema,
                      .temp_dir = options_.data_dir});
     MUSTER_TRY_ASSIGN(http_, http::Server::start(http_options(), make_handler(*api_, *metrics_)));
@@ -224,12 +228,39 @@ class ServerProcess {
     if (link_) link_->stop();
     if (jobs_) jobs_->stop();
     if (advisor_) advisor_->stop();
+    if (plans_) plans_->stop();
     if (controller_) controller_->stop();
     api_.reset();
     http_.reset();
   }
 
  private:
+  // Not yet running: each is started when it is first needed.
+  void start_plugins() {
+    std::vector<plugin::Program> programs;
+    for (const pack::LoadedPack& each : packs_.packs) {
+      if (each.program.empty()) continue;
+      programs.push_back({each.name, each.version, each.program, each.folder});
+    }
+    plugin::HostOptions host;
+    host.session.muster_version = options_.version;
+    host.session.sdk = pack::python_sdk_folder().value_or("");
+    plugins_ = std::make_unique<plugin::PluginHost>(std::move(programs), packs_.schema, host);
+  }
+
+  model::Answers ask_plugins(const std::vector<model::Question>& questions) {
+    const auto answer_all = [&](const std::string& problem) {
+      model::Answers answers;
+      for (const model::Question& question : questions) answers.emplace(question, problem);
+      return answers;
+    };
+    const auto snapshot = take_snapshot(*controller_, packs_.schema);
+    if (!snapshot) return answer_all(snapshot.error().message);
+    auto answered = plugins_->check(*snapshot, questions);
+    if (!answered.good()) return answer_all(answered.failures.front().message());
+    return std::move(answered.value);
+  }
+
   std::string socket_path() const {
     return options_.socket.empty() ? default_socket(options_.data_dir) : options_.socket;
   }
@@ -258,6 +289,7 @@ class ServerProcess {
   const ServerOptions& options_;
   LocalAuthorizer authorizer_;
   LinkInlet inlet_;
+  std::unique_ptr<plugin::PluginHost> plugins_;
   pack::LoadedPacks packs_;  // outlives the controller, whose model points into its types
   Wiring wiring_;
   std::unique_ptr<store::SqliteStore> store_;
@@ -267,6 +299,7 @@ class ServerProcess {
   std::unique_ptr<ModelAdvisor> advisor_;
   std::unique_ptr<rpc::LinkServer> link_;
   std::unique_ptr<Controller> controller_;
+  std::unique_ptr<PlanMaker> plans_;
   std::unique_ptr<LogBroker> logs_;
   std::unique_ptr<http::Router> api_;
   std::unique_ptr<http::Server> http_;

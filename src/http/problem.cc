@@ -59,9 +59,12 @@ int http_status(ErrorCode code) {
     case ErrorCode::MissingRequiredItem:
     case ErrorCode::Validation:
     case ErrorCode::Cardinality:
+    case ErrorCode::PlanRefused:
       return 422;
     case ErrorCode::Overloaded:
       return 429;
+    case ErrorCode::PluginFailed:
+      return 502;
     case ErrorCode::StoreUnavailable:
     case ErrorCode::Unavailable:
       return 503;
@@ -136,6 +139,10 @@ std::string_view title_of(ErrorCode code) {
       return "A value of the model is not right";
     case ErrorCode::Cardinality:
       return "A collection has too few or too many items";
+    case ErrorCode::PlanRefused:
+      return "The plan cannot be made";
+    case ErrorCode::PluginFailed:
+      return "A plugin failed";
     case ErrorCode::NotFound:
       return "Not found";
     case ErrorCode::Ambiguous:

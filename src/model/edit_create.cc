@@ -76,8 +76,8 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   item.type = &type;
   item.own = share(std::move(properties));
   (void)check_all_values(path, type, item.own, answers_, findings_);
-  // Made even where a value is wrong, so that what is declared below it is checked too; an edit with
-  // any error is taken back whole.
+  // Made even where a value is wrong, so that what is declared below it is checked too; an edit
+  // with any error is taken back whole.
   const Node& node = recorder_.add(parent, operation.id, std::move(item));
   furnish(node);
   mirror(node);

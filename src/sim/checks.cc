@@ -156,6 +156,7 @@ void Checks::never_settled(const std::vector<std::string>& left, Duration waited
 
 void Checks::at_end(const std::set<std::size_t>& gone) {
   expect(1, acknowledged_.at_end(records_, gone));
+  expect(1, model_.at_end());
 }
 
 }  // namespace muster::sim
