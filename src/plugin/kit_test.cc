@@ -58,7 +58,8 @@ TEST_F(KitTest, AGoodPluginPasses) {
 TEST_F(KitTest, FindsAnswersThatDependOnTheProcess) {
   EXPECT_THAT(failed(folder_.add_python("core", R"(
     def create_configuration(self, ctx):
-        return [ConfigTask(node, node, str(os.getpid()), "file", "/x") for node in ctx.query("node")]
+        return [ConfigTask(node, node, str(os.getpid()), "file", "/x")
+                for node in ctx.query("node")]
 )")),
               Contains(HasSubstr("the same tasks again: task 0 was")));
 }
