@@ -81,4 +81,13 @@ struct ModelOptions {
 };
 Result<Json> run_model(const ModelOptions& options, const Host& host);
 
+// A Python plugin that makes a task for each item of a model: from the model to tasks, with the
+// start of the process.
+struct PluginOptions {
+  std::size_t items = 100'000;
+  std::string sdk;  // folder of the Python SDK
+  PlaceOptions place;
+};
+Result<Json> run_plugin(const PluginOptions& options, const Host& host);
+
 }  // namespace muster::bench

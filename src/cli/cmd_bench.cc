@@ -6,6 +6,7 @@
 #include "cli/dev_spawn.h"
 #include "cli/dev_supervisor.h"
 #include "cli/interrupt.h"
+#include "pack/shipped.h"
 
 // The measurements of this program itself.
 
@@ -129,6 +130,16 @@ void add_model(CLI::App& bench, Context& context) {
   on_bench(app, context, options, &bench::run_model);
 }
 
+void add_plugin(CLI::App& bench, Context& context) {
+  auto options = std::make_shared<bench::PluginOptions>();
+  options->sdk = pack::python_sdk_folder().value_or("");
+  CLI::App* app = add_command(bench, "plugin", "A Python plugin that makes a task for each item",
+                              "  muster bench plugin --items 100000\n");
+  add_number(app, "--items", options->items, 1, 10'000'000, "Items of the model");
+  add_place(app, options->place);
+  on_bench(app, context, options, &bench::run_plugin);
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& root, Context& context) {
@@ -143,6 +154,7 @@ void add_bench_commands(CLI::App& root, Context& context) {
   add_restart(*bench, context);
   add_agents(*bench, context);
   add_model(*bench, context);
+  add_plugin(*bench, context);
 }
 
 }  // namespace muster::cli

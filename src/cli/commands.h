@@ -46,6 +46,7 @@ void add_agent_commands(CLI::App& root, Context& context);
 void add_server_commands(CLI::App& root, Context& context);
 void add_bench_commands(CLI::App& root, Context& context);
 void add_pack_commands(CLI::App& root, Context& context);
+void add_plugin_commands(CLI::App& root, Context& context);
 void add_type_commands(CLI::App& root, Context& context);
 // --packs and --core-pack.
 void add_pack_options(CLI::App& app, pack::PackOptions& options);

@@ -16,6 +16,8 @@ COLLECTION, REF_COLLECTION, INDETERMINABLE, WAS_APPLIED, SAME_APPLIED = 1, 2, 4,
 PARENT, ID, TYPE, STATE, FLAGS, SOURCE, PROPERTIES, APPLIED_PROPERTIES = range(8)
 
 _NOTHING: dict[str, Any] = {}
+_STATE_OF = {"is_initial": INITIAL, "is_applied": APPLIED, "is_updated": UPDATED,
+             "is_for_removal": FOR_REMOVAL, "is_removed": REMOVED}
 
 
 class Type:
@@ -105,10 +107,15 @@ class Item:
 
     __slots__ = ("_model", "_number", "_row")
 
+    _model: "Model"
+    _number: int
+    _row: list[Any]
+
     def __init__(self, model: "Model", number: int) -> None:
-        object.__setattr__(self, "_model", model)
-        object.__setattr__(self, "_number", number)
-        object.__setattr__(self, "_row", model.rows[number])
+        # By the slots themselves: assignment writes properties.
+        _set_model(self, model)
+        _set_number(self, number)
+        _set_row(self, model.rows[number])
 
     # What it is.
 
@@ -246,6 +253,12 @@ class Item:
                                 f"({self.item_type_id})")
 
     def __getattr__(self, name: str) -> Any:
+        row = self._row
+        if len(row) > PROPERTIES:
+            # First, because it is what is asked for most; no child is called as a property is.
+            value = row[PROPERTIES].get(name)
+            if value is not None:
+                return value
         if name.startswith("__"):
             raise AttributeError(name)
         number = self._model.children(self._number).get(name)
@@ -256,10 +269,8 @@ class Item:
         item_type = self._type
         if name in item_type.views:
             return self._model.access.view(self, name)
-        row = self._row
         if len(row) > PROPERTIES and name in row[PROPERTIES]:
-            value = row[PROPERTIES][name]
-            return FuturePropertyValue(self, name) if value is None else value
+            return FuturePropertyValue(self, name)
         if name in item_type.properties or name in item_type.elements:
             return None
         raise AttributeError(f"{self.vpath} ({item_type.id}) has no child, property or view "
@@ -326,6 +337,11 @@ class Item:
         return f"<{self.item_type_id} {self.vpath}>"
 
 
+_set_model = Item.__dict__["_model"].__set__
+_set_number = Item.__dict__["_number"].__set__
+_set_row = Item.__dict__["_row"].__set__
+
+
 class Model:
     """All items of one revision. Rows come in the order of the tree."""
 
@@ -341,6 +357,15 @@ class Model:
         self._ends: Optional[list[int]] = None
         self._by_type: Optional[list[list[int]]] = None
         self._children: Optional[list[Any]] = None
+        self._hosts: dict[int, bool] = {}
+
+    def is_host(self, number: int) -> bool:
+        """Whether it is a node or the management server."""
+        found = self._hosts.get(number)
+        if found is None:
+            item = self.item(number)
+            found = self._hosts[number] = item.is_node() or item.is_ms()
+        return found
 
     def add(self, rows: list[list[Any]]) -> None:
         self.rows.extend(rows)
@@ -436,11 +461,19 @@ class Model:
                 lists_used += 1
         if lists_used > 1:
             found.sort()
+        rows = self.rows
         if below is None:
-            rows = self.rows
             found = [number for number in found if rows[number][SOURCE] == -1]
+        # Most queries are about states, which the rows tell by themselves.
+        left = {}
+        for name, wanted in criteria.items():
+            state = _STATE_OF.get(name)
+            if state is None:
+                left[name] = wanted
+            else:
+                found = [number for number in found if (rows[number][STATE] == state) == wanted]
         items = [self.item(number) for number in found]
-        return [item for item in items if _meets(item, criteria)] if criteria else items
+        return [item for item in items if _meets(item, left)] if left else items
 
 
 def _meets(item: Item, criteria: dict[str, Any]) -> bool:

@@ -21,7 +21,8 @@ def encode(value: Any, where: str) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"{where}: the key {key!r} is no text")
-        return {key: encode(inner, where) for key, inner in value.items()}
+        return {key: inner if type(inner) is str else encode(inner, where)
+                for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [encode(inner, where) for inner in value]
     if isinstance(value, (set, frozenset)):
@@ -46,8 +47,29 @@ class Task:
         self.item = model_item
         self.description = description
         self.tag_name = tag_name
-        self.requires: set[Union["Task", Item, tuple[str, str]]] = set()
-        self.model_items: set[Item] = set()
+        # Made when they are first looked at: most tasks have none, and there may be very many.
+        self._requires: Optional[set[Union["Task", Item, tuple[str, str]]]] = None
+        self._model_items: Optional[set[Item]] = None
+
+    @property
+    def requires(self) -> set[Union["Task", Item, tuple[str, str]]]:
+        if self._requires is None:
+            self._requires = set()
+        return self._requires
+
+    @requires.setter
+    def requires(self, entries: Iterable[Union["Task", Item, tuple[str, str]]]) -> None:
+        self._requires = set(entries)
+
+    @property
+    def model_items(self) -> set[Item]:
+        if self._model_items is None:
+            self._model_items = set()
+        return self._model_items
+
+    @model_items.setter
+    def model_items(self, items: Iterable[Item]) -> None:
+        self._model_items = set(items)
 
     @property
     def model_item(self) -> Item:
@@ -59,11 +81,11 @@ class Task:
                                     "description": self.description}
         if self.tag_name:
             document["tag"] = self.tag_name
-        if self.model_items:
-            document["model_items"] = sorted(self._path_of(item) for item in self.model_items)
-        if self.requires:
+        if self._model_items:
+            document["model_items"] = sorted(self._path_of(item) for item in self._model_items)
+        if self._requires:
             document["requires"] = sorted((self._requirement(entry, numbers)
-                                           for entry in self.requires), key=repr)
+                                           for entry in self._requires), key=repr)
         return document
 
     def _path_of(self, item: Any) -> str:
@@ -96,7 +118,7 @@ class ConfigTask(Task):
     def __init__(self, node: Item, model_item: Item, description: str, call_type: str,
                  call_id: str, /, tag_name: Optional[str] = None, **attributes: Any) -> None:
         super().__init__(model_item, description, tag_name)
-        if not isinstance(node, Item) or not (node.is_node() or node.is_ms()):
+        if not isinstance(node, Item) or not node._model.is_host(node._number):
             raise TypeError(f"the node of '{description}' must be a node or the management "
                             f"server, not {node!r}")
         for name, text in (("call_type", call_type), ("call_id", call_id)):
@@ -106,8 +128,18 @@ class ConfigTask(Task):
         self.call_type = call_type
         self.call_id = call_id
         self.kwargs = attributes
-        self.replaces: set[tuple[str, str]] = set()
+        self._replaces: Optional[set[tuple[str, str]]] = None
         self.persist = True
+
+    @property
+    def replaces(self) -> set[tuple[str, str]]:
+        if self._replaces is None:
+            self._replaces = set()
+        return self._replaces
+
+    @replaces.setter
+    def replaces(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._replaces = set(pairs)
 
     def document(self, numbers: dict[int, int]) -> dict[str, Any]:
         document = super().document(numbers)
@@ -115,9 +147,9 @@ class ConfigTask(Task):
         document["call"] = [self.call_type, self.call_id]
         if self.kwargs:
             document["attributes"] = encode(self.kwargs, f"attributes of '{self.description}'")
-        if self.replaces:
+        if self._replaces:
             document["replaces"] = sorted(list(_pair(entry, f"replaces of '{self.description}'"))
-                                          for entry in self.replaces)
+                                          for entry in self._replaces)
         if not self.persist:
             document["persist"] = False
         return document
@@ -213,8 +245,8 @@ def flatten(answer: Any) -> list[Task]:
         else:
             raise TypeError(f"create_configuration answers with tasks, not {entry!r}")
     for task in tasks:  # grows while it is read
-        if task.requires:
-            required = [entry for entry in task.requires if isinstance(entry, Task)]
+        if task._requires:
+            required = [entry for entry in task._requires if isinstance(entry, Task)]
             for entry in sorted(required, key=lambda other: other.made):
                 add(entry)
     return tasks
