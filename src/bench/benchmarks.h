@@ -73,11 +73,12 @@ struct AgentsOptions {
 };
 Result<Json> run_agents(const AgentsOptions& options, const Host& host);
 
-// A model in memory: loaded, edited, and compared with a file that changes nothing.
+// A model: loaded from its store, edited in memory, and compared with a file that changes nothing.
 struct ModelOptions {
   std::size_t items = 1'000'000;
   std::size_t edits = 500;
   std::size_t file_items = 100'000;
+  PlaceOptions place;
 };
 Result<Json> run_model(const ModelOptions& options, const Host& host);
 

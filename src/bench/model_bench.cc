@@ -1,5 +1,10 @@
-#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,19 +14,25 @@
 #include "bench/benchmarks.h"
 #include "bench/model_site.h"
 #include "bench/samples.h"
+#include "bench/scratch.h"
 #include "bench/stopwatch.h"
 #include "sitefile/site.h"
 #include "sitefile/writer.h"
+#include "store/model_loader.h"
+#include "store/sqlite_store.h"
 
 namespace muster::bench {
 namespace {
 
 using model::Path;
 
-// What the allocator has given out and not got back.
-std::size_t allocated_bytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
+// Of this process, whatever its allocator keeps for later.
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::size_t nodes_for(std::size_t items, std::size_t of_node) {
@@ -39,15 +50,43 @@ struct Loaded {
   double bytes_per_item = 0;
 };
 
-Loaded load(const std::vector<StoredItem>& items, const model::Schema& schema) {
-  const std::size_t before = allocated_bytes();
+Result<Loaded> load(const std::string& file, const model::Schema& schema) {
+  const std::size_t before = resident_bytes();
   const Stopwatch watch;
-  model::Tree tree = load_items(items, schema);
+  std::optional<core::RestoredModel> restored;
+  {
+    MUSTER_TRY_ASSIGN(const auto store, store::SqliteStore::open({.path = file}));
+    MUSTER_TRY_ASSIGN(restored, store::load_model(*store, schema));
+  }
   const double seconds = watch.seconds();
-  const std::size_t taken = allocated_bytes() - before;
-  const auto beyond = static_cast<double>(taken) - static_cast<double>(text_bytes(tree.root()));
-  const double per_item = beyond / static_cast<double>(tree.size());
-  return {std::move(tree), seconds, per_item};
+  if (!restored) return fail(ErrorCode::Internal, "the store has no model");
+  const std::size_t taken = resident_bytes() - before;
+  const auto beyond =
+      static_cast<double>(taken) - static_cast<double>(text_bytes(restored->tree.root()));
+  const double per_item = beyond / static_cast<double>(restored->tree.size());
+  return Loaded{std::move(restored->tree), seconds, per_item};
+}
+
+// In a process of its own, so that memory which it gave back is not taken for what a load needs.
+Result<void> store_in_child(const std::string& file, std::size_t nodes,
+                            const model::SchemaPtr& schema) {
+  const pid_t child = ::fork();
+  if (child < 0) return fail(ErrorCode::IoError, "cannot fork: {}", ::strerror(errno));
+  if (child == 0) {
+    const auto write = [&]() -> Result<void> {
+      MUSTER_TRY_ASSIGN(const auto store, store::SqliteStore::open({.path = file}));
+      MUSTER_TRY(store_site(*store, nodes, schema));
+      return {};
+    };
+    const auto written = write();
+    if (!written) ::fprintf(stderr, "%s\n", written.error().message.c_str());
+    ::_exit(written ? 0 : 1);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || status != 0) {
+    return fail(ErrorCode::Internal, "the site could not be made");
+  }
+  return {};
 }
 
 // One after the other: a value, a new item, an item that inherits, and two removals.
@@ -172,24 +211,16 @@ Result<Json> run_model(const ModelOptions& options, const Host& host) {
   const model::SchemaPtr schema = site_schema();
   const std::size_t nodes = nodes_for(options.items, kItemsOfNode);
   host.say(fmt::format("making a site of {} nodes\n", nodes));
-  std::vector<StoredItem> stored;
+  MUSTER_TRY_ASSIGN(const Scratch scratch, Scratch::make(options.place, host));
+  const std::string file = scratch.path() + "/model.db";
   const Stopwatch making;
-  {
-    model::Tree tree = model::empty_model(*schema);
-    const model::EditOutcome made =
-        model::apply(tree, *schema, Path(), site_declaration(nodes), model::Prune::Nothing);
-    if (!made.ok()) return fail(ErrorCode::Internal, "a site was refused: {}", first_error(made));
-    stored = store_items(tree);
-  }
+  MUSTER_TRY(store_in_child(file, nodes, schema));
   const double make_seconds = making.seconds();
   if (host.interrupted()) return fail(interrupted_error());
 
-  host.say(fmt::format("loading {} items\n", stored.size()));
-  Loaded loaded = load(stored, *schema);
-  if (loaded.tree.size() != stored.size()) {
-    return fail(ErrorCode::Internal, "{} of {} items were loaded", loaded.tree.size(),
-                stored.size());
-  }
+  host.say("loading it\n");
+  MUSTER_TRY_ASSIGN(Loaded loaded, load(file, *schema));
+  const std::size_t count = loaded.tree.size();
   host.say("editing\n");
   Edits edits(loaded.tree, *schema, nodes);
   MUSTER_TRY(edits.run(options.edits, host));
@@ -198,9 +229,9 @@ Result<Json> run_model(const ModelOptions& options, const Host& host) {
   host.say(fmt::format("applying an unchanged file of {} items\n", options.file_items));
   MUSTER_TRY_ASSIGN(const Unchanged unchanged, apply_unchanged(options.file_items, *schema));
   return Json{{"bench", "model"},
-              {"count", stored.size()},
+              {"count", count},
               {"seconds", rounded(loaded.seconds, 3)},
-              {"rate_per_s", rounded(static_cast<double>(stored.size()) / loaded.seconds, 1)},
+              {"rate_per_s", rounded(static_cast<double>(count) / loaded.seconds, 1)},
               {"bytes_per_item", rounded(loaded.bytes_per_item, 1)},
               {"edits", edits.samples().count()},
               {"p50_ms", rounded(edits.samples().percentile_ms(0.5), 3)},

@@ -2,6 +2,8 @@
 
 #include "bench/benchmarks.h"
 #include "bench/model_site.h"
+#include "store/memory_store.h"
+#include "store/model_loader.h"
 
 namespace muster::bench {
 namespace {
@@ -23,14 +25,13 @@ TEST(ModelSite, IsAsLargeAsItSays) {
 
 TEST(ModelSite, ComesBackFromWhatIsStored) {
   const model::SchemaPtr schema = site_schema();
-  model::Tree tree = model::empty_model(*schema);
-  ASSERT_TRUE(
-      model::apply(tree, *schema, model::Path(), site_declaration(3), model::Prune::Nothing).ok());
-  const model::Tree loaded = load_items(store_items(tree), *schema);
-  EXPECT_EQ(loaded.size(), tree.size());
-  EXPECT_EQ(model::declare(loaded.root(), model::Detail::Full),
-            model::declare(tree.root(), model::Detail::Full));
-  const model::Node* package = loaded.find(node_path(0).child("items").child("package-0"));
+  store::MemoryStore store;
+  const Result<std::size_t> items = store_site(store, 3, schema);
+  ASSERT_TRUE(items) << items.error().message;
+  const auto loaded = store::load_model(store, *schema);
+  ASSERT_TRUE(loaded && *loaded);
+  EXPECT_EQ((*loaded)->tree.size(), *items);
+  const model::Node* package = (*loaded)->tree.find(node_path(0).child("items").child("package-0"));
   ASSERT_NE(package, nullptr);
   ASSERT_NE(package->source(), nullptr);
   EXPECT_EQ(*package->property("version"), "1.2.3");
@@ -41,7 +42,8 @@ TEST(ModelBench, MeasuresWhatItWasAskedFor) {
   Host host;
   host.interrupted = [] { return false; };
   host.say = [](std::string_view) {};
-  const Result<Json> line = run_model({.items = 1'000, .edits = 50, .file_items = 500}, host);
+  const Result<Json> line =
+      run_model({.items = 1'000, .edits = 50, .file_items = 500, .place = {}}, host);
   ASSERT_TRUE(line) << line.error().message;
   EXPECT_EQ(line->at("bench"), "model");
   EXPECT_GE(line->at("count"), 1'000);

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "base/check.h"
+#include "model/lifecycle.h"
+#include "store/model_codec.h"
 
 namespace muster::bench {
 namespace {
@@ -150,35 +152,16 @@ Declaration node_declaration(std::size_t node) {
   return made;
 }
 
-void store(const model::Node& node, const std::string& path, std::vector<StoredItem>& items) {
-  const model::Item& item = node.item();
-  StoredItem stored;
-  stored.path = path;
-  stored.type = item.type->id;
-  stored.item_class = item.item_class;
-  if (item.source) stored.source = item.source->text();
-  if (item.own) {
-    for (const auto& [name, value] : *item.own) stored.properties.emplace_back(name, value);
-  }
-  items.push_back(std::move(stored));
-  for (const auto& child : node.children()) {
-    store(*child, (node.parent() ? path : std::string()) + "/" + child->id(), items);
-  }
-}
+constexpr std::size_t kItemsPerBatch = 20'000;
 
-model::Item decode(const StoredItem& stored, const model::Schema& schema) {
-  model::Item item;
-  item.type = schema.find_item_type(stored.type);
-  MUSTER_CHECK(item.type, "no type {}", stored.type);
-  model::Properties properties;
-  for (const auto& [name, value] : stored.properties) {
-    properties.set(item.type->find_property(name)->definition.name, value);
+Result<void> store_items(store::Store& store, store::Batch& batch, const model::Node& node) {
+  store::append_model(batch, core::PutItem{node.path(), node.item_ptr()});
+  if (batch.records.size() >= kItemsPerBatch) {
+    MUSTER_TRY(store.commit(batch));
+    batch.records.clear();
   }
-  item.own = model::share(std::move(properties));
-  if (!stored.source.empty()) item.source = path_of(stored.source);
-  item.item_class = stored.item_class;
-  item.set_state(model::ItemState::Applied, item.own);
-  return item;
+  for (const auto& child : node.children()) MUSTER_TRY(store_items(store, batch, *child));
+  return {};
 }
 
 }  // namespace
@@ -225,32 +208,23 @@ Path node_path(std::size_t number) {
       .child(node_id(number));
 }
 
-std::vector<StoredItem> store_items(const model::Tree& tree) {
-  std::vector<StoredItem> items;
-  items.reserve(tree.size());
-  store(tree.root(), "/", items);
-  return items;
-}
-
-model::Tree load_items(const std::vector<StoredItem>& items, const model::Schema& schema) {
-  MUSTER_CHECK(!items.empty() && items.front().path == "/", "a model without a root");
-  model::Tree tree(std::make_shared<const model::Item>(decode(items.front(), schema)));
-  std::vector<const model::Node*> inherited;
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    const model::Node& node = tree.add(
-        path_of(items[i].path), std::make_shared<const model::Item>(decode(items[i], schema)));
-    if (node.item().source) inherited.push_back(&node);
-  }
-  // Sources come after what inherits from them as often as not.
-  for (const model::Node* node : inherited) {
-    if (!node->source()) MUSTER_CHECK(tree.connect(*node), "{}", node->path().text());
-  }
-  for (const model::Node* node : inherited) {
-    model::Item item = node->item();
-    item.applied = node->merged();
-    tree.replace(*node, std::make_shared<const model::Item>(std::move(item)));
-  }
-  return tree;
+Result<std::size_t> store_site(store::Store& store, std::size_t nodes,
+                               const model::SchemaPtr& schema) {
+  model::Tree tree = model::empty_model(*schema);
+  const model::EditOutcome made =
+      model::apply(tree, *schema, Path(), site_declaration(nodes), model::Prune::Nothing);
+  if (!made.ok()) return fail(ErrorCode::Internal, "a site was refused");
+  (void)model::plan_ended(tree, true, {});
+  store::Batch batch;
+  MUSTER_TRY_ASSIGN(batch.term, store.acquire_term());
+  MUSTER_TRY(store_items(store, batch, tree.root()));
+  auto revision = std::make_shared<core::Revision>();
+  revision->number = 1;
+  revision->changes = std::make_shared<const model::ChangeSet>();
+  store::append_model(batch, core::PutRevision{std::move(revision)});
+  store::append_model(batch, core::PutModelPacks{model::versions_of(*schema)});
+  MUSTER_TRY(store.commit(batch));
+  return tree.size();
 }
 
 std::size_t text_bytes(const model::Node& node) {

@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "model/declaration.h"
 #include "model/schema.h"
 #include "model/tree.h"
+#include "store/store.h"
 
 // A site of any size, in the shape of real ones, for `muster bench model`: clusters of 50 nodes, of
 // which each has a machine of its own, software that it shares with the others, and configuration.
@@ -40,22 +42,10 @@ std::size_t count_declared(const model::Declaration& declaration);
 
 model::Path node_path(std::size_t number);
 
-// What a store holds of one item, decoded: texts and marks, nothing shared between items. It stands
-// in for the record of a model item; load_items() is what a server does with all of them.
-struct StoredItem {
-  std::string path;
-  std::string type;
-  std::string source;  // empty: none
-  std::vector<std::pair<std::string, std::string>> properties;
-  model::ItemClass item_class = model::ItemClass::Item;
-};
-
-// All items of a model, in the order of their paths, which is that of a store.
-std::vector<StoredItem> store_items(const model::Tree& tree);
-
-// The model that was stored, all of it applied. REQUIRES: `items` come from store_items() and the
-// same types.
-model::Tree load_items(const std::vector<StoredItem>& items, const model::Schema& schema);
+// Writes the model of a site, all of it applied, as a controller would. Answers with how many items
+// it has.
+Result<std::size_t> store_site(store::Store& store, std::size_t nodes,
+                               const model::SchemaPtr& schema);
 
 // Bytes of ids, values and paths of sources: what a model holds however it is held.
 std::size_t text_bytes(const model::Node& node);

@@ -121,12 +121,13 @@ void add_agents(CLI::App& bench, Context& context) {
 
 void add_model(CLI::App& bench, Context& context) {
   auto options = std::make_shared<bench::ModelOptions>();
-  CLI::App* app = add_command(bench, "model", "A model in memory: load, edits, an unchanged file",
+  CLI::App* app = add_command(bench, "model", "A model: load, edits, an unchanged file",
                               "  muster bench model --items 1000000\n");
   add_number(app, "--items", options->items, 1, 20'000'000, "Items of the model, about");
   add_number(app, "--edits", options->edits, 5, 1'000'000, "Edits, one after the other");
   add_number(app, "--file-items", options->file_items, 1, 1'000'000,
              "Items of the file that changes nothing, about");
+  add_place(app, options->place);
   on_bench(app, context, options, &bench::run_model);
 }
 
