@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "exec/control_message.h"
+#include "exec/run_directory.h"
 
 namespace muster::exec {
 namespace {
@@ -70,7 +71,7 @@ void ControlServer::send_result(const std::string& encoded) {
 
 void ControlServer::accept_new(bool suspended) {
   UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd.valid()) return;
+  if (!fd.valid() || !is_trusted_peer(fd.get())) return;
   // One agent at a time holds the state directory, so older connections are dying ones.
   if (connections_.size() >= kConnectionsMax) connections_.erase(connections_.begin());
   // An agent that comes back does not know what happened meanwhile: it is told the state.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "exec/boot_mark.h"
@@ -89,6 +90,61 @@ TEST(RunResultTest, EncodesAndDecodes) {
   EXPECT_FALSE(decode_result(""));
   EXPECT_FALSE(decode_result("{}"));
   EXPECT_FALSE(decode_result(R"({"result":"MAYBE","reason":"","outputs":{}})"));
+}
+
+TEST(RunFileTest, ALineCountsOnceItIsComplete) {
+  const RunResult ok{core::ExecuteResult::Ok, "two\nlines", R"({"exit_code":0})"};
+  const std::string text = runner_line({4242, 17, "boot"}) + control_line("0001f") +
+                           child_line({4243, 18, "boot"}) + result_line(ok);
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string_view part = std::string_view(text).substr(0, size);
+    ASSERT_FALSE(find_result(part)) << part;
+    const auto lines = std::count(part.begin(), part.end(), '\n');
+    ASSERT_EQ(find_runner(part).has_value(), lines >= 1) << part;
+    ASSERT_EQ(find_control(part).has_value(), lines >= 2) << part;
+    ASSERT_EQ(find_child(part).has_value(), lines >= 3) << part;
+  }
+  EXPECT_EQ(find_runner(text)->pid, 4242);
+  EXPECT_EQ(find_control(text), "0001f");
+  EXPECT_EQ(find_child(text)->start_time, 18U);
+  EXPECT_EQ(find_result(text)->reason, "two\nlines");
+  // What was said first stays.
+  const RunResult error{core::ExecuteResult::Error, "late", "{}"};
+  EXPECT_EQ(find_result(text + result_line(error))->result, core::ExecuteResult::Ok);
+}
+
+TEST(RunDirectoryTest, AResultIsWrittenBehindALineThatWasCutOff) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey key{core::ActionId::v4(1, 2), 1};
+  ASSERT_TRUE(RunDirectory::create(runs.get(), key));
+  write_text(dir.path(key.name()) + "/run",
+             runner_line({4242, 17, "boot"}) + R"(result {"outputs":{"exit)");
+  const auto directory = RunDirectory::open(runs.get(), key);
+  ASSERT_TRUE(directory);
+  EXPECT_FALSE(directory->has_result());
+  ASSERT_TRUE(directory->write_result({core::ExecuteResult::Error, "settled", "{}"}));
+  ASSERT_TRUE(directory->read_result());
+  EXPECT_EQ(directory->read_result()->reason, "settled");
+  EXPECT_EQ(directory->runner()->pid, 4242);
+}
+
+TEST(RunDirectoryTest, NobodyButTheRunnerIsTakenForIt) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey mine{core::ActionId::v4(1, 2), 1};
+  auto owner = RunDirectory::create(runs.get(), mine);
+  ASSERT_TRUE(owner && owner->take_lock({::getpid(), 17, "boot"}));
+  const auto listener = owner->listen();
+  ASSERT_TRUE(listener);
+  EXPECT_TRUE(RunDirectory::open(runs.get(), mine)->connect());
+  // The name has come to another process than the one that the run belongs to.
+  const std::string socket = *find_control(read_text(dir.path(mine.name()) + "/run"));
+  const RunKey other{core::ActionId::v4(3, 4), 1};
+  ASSERT_TRUE(RunDirectory::create(runs.get(), other));
+  write_text(dir.path(other.name()) + "/run",
+             runner_line({::getpid() + 1, 17, "boot"}) + control_line(socket));
+  EXPECT_FALSE(RunDirectory::open(runs.get(), other)->connect());
 }
 
 TEST(RunDirectoryTest, TheLockIsSeenWithoutTakingIt) {
