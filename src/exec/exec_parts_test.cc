@@ -37,8 +37,10 @@ RunSpec arbitrary_spec() {
 
 RC_GTEST_PROP(RunRequestTest, WhatIsEncodedDecodes, ()) {
   const RunSpec spec = arbitrary_spec();
-  const auto decoded = decode_run_request(encode_run_request(spec));
-  RC_ASSERT(decoded.has_value());
+  const std::string spare = *rc::gen::arbitrary<std::string>();
+  const auto order = decode_run_request(encode_run_request({spec, spare}));
+  RC_ASSERT(order.has_value() && order->spare == spare);
+  const RunSpec* decoded = &order->spec;
   RC_ASSERT(decoded->id == spec.id && decoded->attempt == spec.attempt);
   RC_ASSERT(decoded->timeout == spec.timeout && decoded->kind == spec.kind);
   RC_ASSERT(decoded->inputs == spec.inputs && decoded->name == spec.name);
@@ -46,7 +48,7 @@ RC_GTEST_PROP(RunRequestTest, WhatIsEncodedDecodes, ()) {
 }
 
 RC_GTEST_PROP(RunRequestTest, WhatIsCutOffDoesNotDecode, ()) {
-  const std::string whole = encode_run_request(arbitrary_spec());
+  const std::string whole = encode_run_request({arbitrary_spec(), "spare.1"});
   const auto size = *rc::gen::inRange<std::size_t>(0, whole.size());
   RC_ASSERT(!decode_run_request(std::string_view(whole).substr(0, size)).has_value());
 }
@@ -145,6 +147,35 @@ TEST(RunDirectoryTest, NobodyButTheRunnerIsTakenForIt) {
   write_text(dir.path(other.name()) + "/run",
              runner_line({::getpid() + 1, 17, "boot"}) + control_line(socket));
   EXPECT_FALSE(RunDirectory::open(runs.get(), other)->connect());
+}
+
+TEST(RunDirectoryTest, ASpareIsEmptyAndMarksAStartLikeANewOne) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey first{core::ActionId::v4(1, 2), 1};
+  const RunKey second{core::ActionId::v4(3, 4), 1};
+  {
+    auto owner = RunDirectory::create(runs.get(), first);
+    ASSERT_TRUE(owner && owner->take_lock({4242, 17, "boot"}));
+    ASSERT_TRUE(owner->write_result({core::ExecuteResult::Ok, "", "{}"}));
+    write_text(dir.path(first.name()) + "/output", "of the first");
+    EXPECT_FALSE(RunDirectory::retire(runs.get(), first, "spare.1"));  // its runner lives
+  }
+  ASSERT_TRUE(RunDirectory::retire(runs.get(), first, "spare.1"));
+  EXPECT_FALSE(RunDirectory::open(runs.get(), first));
+  EXPECT_TRUE(RunDirectory::list(runs.get()).empty());
+  auto next = RunDirectory::create(runs.get(), second, "spare.1");
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->has_result());
+  EXPECT_FALSE(next->runner());
+  EXPECT_FALSE(std::filesystem::exists(dir.path(second.name()) + "/output"));
+  EXPECT_FALSE(std::filesystem::exists(dir.path("spare.1")));
+  // A start that happened is not hidden by a spare.
+  ASSERT_TRUE(RunDirectory::create(runs.get(), first));
+  std::filesystem::create_directories(dir.path("spare.2"));
+  EXPECT_EQ(RunDirectory::create(runs.get(), first, "spare.2").error().code, ErrorCode::Conflict);
+  // Nor does a name that no spare has keep a run from starting.
+  EXPECT_TRUE(RunDirectory::create(runs.get(), {core::ActionId::v4(5, 6), 1}, "spare.9"));
 }
 
 TEST(RunDirectoryTest, TheLockIsSeenWithoutTakingIt) {

@@ -56,6 +56,26 @@ Result<void> append_line(int run, std::string_view line) {
   return fail(ErrorCode::IoError, "cannot write the file of a run: {}", errno_text(error));
 }
 
+// All files but `kept`, where one is given.
+bool remove_files(int directory, const char* kept) {
+  const DirectoryHandle listing = open_listing(directory, ".");
+  if (!listing) return false;
+  bool all = true;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || (kept != nullptr && name == kept)) continue;
+    if (::unlinkat(directory, entry->d_name, 0) != 0) all = false;
+  }
+  return all;
+}
+
+void remove_tree(int runs, const std::string& name) {
+  const UniqueFd directory(::openat(runs, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return;
+  remove_files(directory.get(), nullptr);
+  ::unlinkat(runs, name.c_str(), AT_REMOVEDIR);
+}
+
 struct flock whole_file(short type) {
   struct flock lock{};
   lock.l_type = type;
@@ -78,9 +98,11 @@ std::optional<RunKey> RunKey::parse(std::string_view name) {
   return key;
 }
 
-Result<RunDirectory> RunDirectory::create(int runs, const RunKey& key) {
+Result<RunDirectory> RunDirectory::create(int runs, const RunKey& key, const std::string& spare) {
   const std::string name = key.name();
-  if (::mkdirat(runs, name.c_str(), 0700) != 0) {
+  const bool renamed =
+      !spare.empty() && ::renameat2(runs, spare.c_str(), runs, name.c_str(), RENAME_NOREPLACE) == 0;
+  if (!renamed && ::mkdirat(runs, name.c_str(), 0700) != 0) {
     if (errno == EEXIST) {
       return fail(ErrorCode::Conflict, "attempt {} of action {} was started before", key.attempt,
                   key.id.to_string());
@@ -112,14 +134,25 @@ std::vector<RunKey> RunDirectory::list(int runs) {
   return keys;
 }
 
-void RunDirectory::remove(int runs, const RunKey& key) {
-  const std::string name = key.name();
-  if (const DirectoryHandle directory = open_listing(runs, name.c_str())) {
-    while (const dirent* entry = ::readdir(directory.get())) {
-      ::unlinkat(::dirfd(directory.get()), entry->d_name, 0);
-    }
-  }
-  ::unlinkat(runs, name.c_str(), AT_REMOVEDIR);
+void RunDirectory::remove(int runs, const RunKey& key) { remove_tree(runs, key.name()); }
+
+bool RunDirectory::retire(int runs, const RunKey& key, const std::string& spare) {
+  const auto directory = open(runs, key);
+  // A runner that has said its last word may hold the lock for another moment.
+  if (!directory || directory->is_locked()) return false;
+  // Before it gets its new name: whoever takes a spare must find nothing in it.
+  const UniqueFd run(::openat(directory->fd(), kRunFile, O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (!run.valid() || !remove_files(directory->fd(), kRunFile)) return false;
+  return ::renameat2(runs, key.name().c_str(), runs, spare.c_str(), RENAME_NOREPLACE) == 0;
+}
+
+void RunDirectory::remove_spare(int runs, const std::string& spare) { remove_tree(runs, spare); }
+
+bool RunDirectory::is_of(int runs, const RunKey& key) const {
+  struct stat mine{};
+  struct stat named{};
+  return ::fstat(fd(), &mine) == 0 && ::fstatat(runs, key.name().c_str(), &named, 0) == 0 &&
+         mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
 }
 
 Result<void> RunDirectory::take_lock(const ProcessRecord& runner) {
@@ -130,6 +163,10 @@ Result<void> RunDirectory::take_lock(const ProcessRecord& runner) {
   struct flock whole = whole_file(F_WRLCK);
   if (::fcntl(run.get(), F_OFD_SETLK, &whole) != 0) {
     return fail(ErrorCode::IoError, "cannot lock a run: {}", errno_text(errno));
+  }
+  // A spare that lost its name in a power cut may have its old facts again.
+  if (::ftruncate(run.get(), 0) != 0) {
+    return fail(ErrorCode::IoError, "cannot empty the file of a run: {}", errno_text(errno));
   }
   MUSTER_TRY(append_line(run.get(), runner_line(runner)));
   run_ = std::move(run);

@@ -24,6 +24,9 @@
 // part of a short run: where a file system has no journal, it walks over every inode that was freed
 // in the last seconds.
 //
+// For the same reason the directory of a run that is forgotten is emptied and becomes `spare.<n>`,
+// which a later run takes for its own by renaming it.
+//
 // Nothing here is synced to disk. The directory has to survive the death of processes, for which
 // the page cache is enough; what has to survive a power cut is the agent's journal. After a reboot
 // the executor treats what it finds, or misses, accordingly.
@@ -41,13 +44,19 @@ struct RunKey {
 
 class RunDirectory {
  public:
-  // Conflict if it is there already: the attempt was started before.
-  static Result<RunDirectory> create(int runs, const RunKey& key);
+  // Conflict if it is there already: the attempt was started before. Where `spare` names a
+  // directory that retire() left, that one gets the name, which is as atomic as making one.
+  static Result<RunDirectory> create(int runs, const RunKey& key, const std::string& spare = {});
   static std::optional<RunDirectory> open(int runs, const RunKey& key);
   static std::vector<RunKey> list(int runs);
   static void remove(int runs, const RunKey& key);
+  // Empties it and keeps it under the name `spare`. False: it is as it was, or partly emptied.
+  static bool retire(int runs, const RunKey& key, const std::string& spare);
+  static void remove_spare(int runs, const std::string& spare);
 
   int fd() const { return fd_.get(); }
+  // Whether this is still the directory of that run.
+  bool is_of(int runs, const RunKey& key) const;
 
   // Takes the lock for as long as this object and its copies in forked processes live.
   Result<void> take_lock(const ProcessRecord& runner);
