@@ -8,10 +8,10 @@
 #include "bench/host.h"
 
 // The benchmarks. Each runs by itself in a directory of its own, measures this program from the
-// outside (but for `core`), ends what it started, and answers with one JSON object: `bench`,
-// `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller) as far as
-// they apply, and keys of its own. Failure: the error says what went wrong; nothing is left behind
-// in any case, unless the directory was asked to be kept.
+// outside (but for `core` and `plan`), ends what it started, and answers with one JSON object:
+// `bench`, `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller)
+// as far as they apply, and keys of its own. Failure: the error says what went wrong; nothing is
+// left behind in any case, unless the directory was asked to be kept.
 
 namespace muster::bench {
 
@@ -72,5 +72,12 @@ struct AgentsOptions {
   PlaceOptions place;
 };
 Result<Json> run_agents(const AgentsOptions& options, const Host& host);
+
+// The planner alone, in memory: a model and tasks in, a plan out.
+struct PlanOptions {
+  std::size_t nodes = 10'000;
+  std::size_t tasks_per_node = 10;
+};
+Result<Json> run_plan(const PlanOptions& options, const Host& host);
 
 }  // namespace muster::bench

@@ -38,7 +38,7 @@ LAYERS = {
     "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
                    "pack", "plan", "plugin", "rpc", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
-    "bench": {"base", "core", "http", "log", "os", "rpc", "store"},
+    "bench": {"base", "core", "http", "log", "model", "os", "pack", "plan", "rpc", "store"},
     "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec",
             "http", "log", "model", "os", "pack", "plan", "rpc", "sim", "store"},
 }
