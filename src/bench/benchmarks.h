@@ -8,7 +8,8 @@
 #include "bench/host.h"
 
 // The benchmarks. Each runs by itself in a directory of its own, measures this program from the
-// outside (but for `core` and `model`), ends what it started, and answers with one JSON object:
+// outside (but for `core`, `model` and `plan`), ends what it started, and answers with one JSON
+// object:
 // `bench`, `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller)
 // as far as they apply, and keys of its own. Failure: the error says what went wrong; nothing is
 // left behind in any case, unless the directory was asked to be kept.
@@ -90,5 +91,12 @@ struct PluginOptions {
   PlaceOptions place;
 };
 Result<Json> run_plugin(const PluginOptions& options, const Host& host);
+
+// The planner alone, in memory: a model and tasks in, a plan out.
+struct PlanOptions {
+  std::size_t nodes = 10'000;
+  std::size_t tasks_per_node = 10;
+};
+Result<Json> run_plan(const PlanOptions& options, const Host& host);
 
 }  // namespace muster::bench

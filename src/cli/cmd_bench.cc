@@ -141,6 +141,15 @@ void add_plugin(CLI::App& bench, Context& context) {
   on_bench(app, context, options, &bench::run_plugin);
 }
 
+void add_plan(CLI::App& bench, Context& context) {
+  auto options = std::make_shared<bench::PlanOptions>();
+  CLI::App* app = add_command(bench, "plan", "A plan for many nodes, in memory",
+                              "  muster bench plan --nodes 100000 --tasks-per-node 10\n");
+  add_number(app, "--nodes", options->nodes, 1, 1'000'000, "Nodes, 1000 in a cluster");
+  add_number(app, "--tasks-per-node", options->tasks_per_node, 3, 24, "Tasks of each node");
+  on_bench(app, context, options, &bench::run_plan);
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& root, Context& context) {
@@ -156,6 +165,7 @@ void add_bench_commands(CLI::App& root, Context& context) {
   add_agents(*bench, context);
   add_model(*bench, context);
   add_plugin(*bench, context);
+  add_plan(*bench, context);
 }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -35,8 +36,14 @@ class IndexTable {
     if (2 * count > slots_.size()) grow(2 * count);
   }
 
+  // Costs what is in it, not what once was.
   void clear() {
-    if (size_ > 0) std::fill(slots_.begin(), slots_.end(), Slot{});
+    if (8 * size_ < slots_.size()) {
+      slots_ = std::vector<Slot>();
+      mask_ = 0;
+    } else {
+      std::fill(slots_.begin(), slots_.end(), Slot{});
+    }
     size_ = 0;
   }
 

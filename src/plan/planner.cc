@@ -12,10 +12,36 @@
 
 namespace muster::plan {
 
+namespace {
+
+// As much of a task as says where it is done.
+Task place_of(const Task& task) {
+  Task place;
+  place.item = task.item;
+  place.tag = task.tag;
+  if (const auto* config = std::get_if<ConfigWork>(&task.work)) {
+    place.work = ConfigWork{.node = config->node,
+                            .call = config->call,
+                            .attributes = {},
+                            .replaces = {},
+                            .persist = config->persist};
+  } else if (const auto* remote = std::get_if<RemoteWork>(&task.work)) {
+    place.work = RemoteWork{.nodes = remote->nodes, .action = {}, .inputs = {}};
+  } else {
+    place.work = CallbackWork{.method = {}, .arguments = {}};
+  }
+  return place;
+}
+
+}  // namespace
+
 std::vector<model::Path> nodes_to_lock(const PlanRequest& request, const std::vector<Task>& tasks) {
   std::vector<model::Path> paths;
   if (!request.locks.lock) return paths;
-  Draft draft(request, tasks);
+  std::vector<Task> places;
+  places.reserve(tasks.size());
+  for (const Task& task : tasks) places.push_back(place_of(task));
+  Draft draft(request, std::move(places));
   resolve_tasks(draft);
   add_removal_tasks(draft);
   assign_groups(draft);

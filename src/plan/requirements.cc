@@ -186,11 +186,11 @@ std::string Requirements::not_before(const Requirer& requirer, const Scope& othe
 
 bool Requirements::check_item(const Requirer& requirer, Demand& demand) {
   const DraftTask& mine = fact(requirer.task);
-  const std::string path = draft_.index.item(demand.item).place->path().text();
   bool good = true;
   const auto wrong = [&](const std::string& what) {
     refuse(requirer, PlanErrorKind::RequiresOutOfScope,
-           fmt::format("requires item {}, {}", path, what));
+           fmt::format("requires item {}, {}", draft_.index.item(demand.item).place->path().text(),
+                       what));
     good = false;
   };
   if (draft_.group_of(mine).lockable) {

@@ -39,8 +39,8 @@ LAYERS = {
     "controller": {"base", "core", "crypto", "document", "exec", "http", "log", "model", "os",
                    "pack", "plan", "plugin", "rpc", "sitefile", "store"},
     "agent": {"base", "core", "crypto", "exec", "http", "log", "os", "rpc", "store"},
-    "bench": {"base", "core", "http", "log", "model", "os", "plan", "plugin", "rpc", "sitefile",
-              "store"},
+    "bench": {"base", "core", "http", "log", "model", "os", "pack", "plan", "plugin", "rpc",
+              "sitefile", "store"},
     "cli": {"agent", "base", "bench", "controller", "core", "crypto", "document", "exec", "http",
             "log", "model", "os", "pack", "plan", "plugin", "rpc", "sim", "sitefile", "store"},
 }
