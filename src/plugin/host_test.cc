@@ -157,6 +157,27 @@ TEST_F(Host, FindingsOfAllPluginsComeTogether) {
   EXPECT_EQ(answer.value[3].message, "also wrong");
 }
 
+TEST_F(Host, APluginMayFetchLessThanTheModel) {
+  PluginHost made({folder_.add_python("core", R"(
+    model_types = ["package"]
+    def validate_model(self, ctx):
+        packages = ctx.root.query("package")
+        nodes = [item.get_node().hostname for item in packages if item.get_node()]
+        try: told = str(ctx.query("node"))
+        except ValueError as error: told = str(error)
+        return [ValidationError("/", text) for text in (",".join(nodes), told,
+                packages[0].get_source().vpath, str(ctx.query_by_path("/infrastructure")))]
+)")},
+                  schema_, options_);
+  const auto answer = made.validate_model(model_);
+  for (const auto& failure : answer.failures) ADD_FAILURE() << failure.message();
+  ASSERT_THAT(answer.value, SizeIs(4));
+  EXPECT_EQ(answer.value[0].message, "n1,n2");
+  EXPECT_THAT(answer.value[1].message, HasSubstr("'node' were not asked for"));
+  EXPECT_EQ(answer.value[2].message, "/software/items/nginx");
+  EXPECT_EQ(answer.value[3].message, "None");
+}
+
 constexpr const char* kWeb = R"(
     @property_validator
     def check_port(self, value):

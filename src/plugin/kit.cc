@@ -75,7 +75,7 @@ class Kit {
       models.push_back(declared_model(file.name, request_.schema, file.declaration, all_));
     }
     for (KitModel& model : models) try_model(model);
-    cancel(models[1]);
+    cancel(models[0]);
     return std::move(results_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "base/nearest.h"
 #include "model/quoted.h"
@@ -14,6 +15,13 @@ constexpr std::array<std::string_view, 3> kKinds = {"config", "callback", "remot
 constexpr std::array<std::string_view, 15> kFieldNames = {
     "kind",       "item",     "description", "model_items", "requires",  "tag",   "node",  "call",
     "attributes", "replaces", "persist",     "method",      "arguments", "nodes", "action"};
+
+constexpr std::array<std::string_view, 6> kCommonFields = {"kind",        "item",     "description",
+                                                           "model_items", "requires", "tag"};
+constexpr std::array<std::string_view, 5> kConfigFields = {"node", "call", "attributes", "replaces",
+                                                           "persist"};
+constexpr std::array<std::string_view, 2> kCallbackFields = {"method", "arguments"};
+constexpr std::array<std::string_view, 3> kRemoteFields = {"nodes", "action", "inputs"};
 
 std::string_view kind_of(const Json& value) {
   switch (value.type()) {
@@ -157,21 +165,19 @@ class TaskDecoder::Fields {
     }
   }
 
-  void know(std::initializer_list<std::string_view> names) {
-    allowed_.insert(allowed_.end(), names);
-  }
+  void know(std::span<const std::string_view> names) { allowed_ = names; }
 
  private:
   bool is_known(std::string_view name) const {
-    return std::find(allowed_.begin(), allowed_.end(), name) != allowed_.end();
+    return std::find(kCommonFields.begin(), kCommonFields.end(), name) != kCommonFields.end() ||
+           std::find(allowed_.begin(), allowed_.end(), name) != allowed_.end();
   }
 
   TaskDecoder& decoder_;
   const std::size_t number_;
   Json& document_;
   std::size_t known_ = 0;
-  std::vector<std::string_view> allowed_ = {"kind",        "item",     "description",
-                                            "model_items", "requires", "tag"};
+  std::span<const std::string_view> allowed_;  // of this kind, beside those of all kinds
 };
 
 std::size_t TaskDecoder::SameResource::operator()(std::size_t task) const {
@@ -268,7 +274,7 @@ model::Path TaskDecoder::node_path(Fields& fields, const char* field, const std:
 }
 
 void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
-  fields.know({"node", "call", "attributes", "replaces", "persist"});
+  fields.know(kConfigFields);
   plan::ConfigWork work;
   const std::string node = fields.text("node", limits_.name_max, true);
   if (!node.empty()) work.node = node_path(fields, "node", node);
@@ -310,7 +316,7 @@ void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
 }
 
 void TaskDecoder::decode_callback(Fields& fields, plan::Task& task) {
-  fields.know({"method", "arguments"});
+  fields.know(kCallbackFields);
   plan::CallbackWork work;
   work.method = fields.text("method", limits_.name_max, true);
   const bool known =
@@ -325,7 +331,7 @@ void TaskDecoder::decode_callback(Fields& fields, plan::Task& task) {
 }
 
 void TaskDecoder::decode_remote(Fields& fields, plan::Task& task) {
-  fields.know({"nodes", "action", "inputs"});
+  fields.know(kRemoteFields);
   plan::RemoteWork work;
   if (Json* nodes = fields.list("nodes")) {
     for (const Json& node : *nodes) {

@@ -116,6 +116,14 @@ class Hosts(unittest.TestCase):
         self.assertEqual(self.tasks(fake)[0]["attributes"],
                          {"ensure": "absent", "manage": "block"})
 
+    def test_a_file_that_changes_hands_has_one_task(self):
+        gone = {**config(), "state": "ForRemoval"}
+        fake = model({"n1": host("one", "192.0.2.11", configs={"hosts": gone})},
+                     {"hosts": config("cluster-hosts-file")})
+        tasks = self.tasks(fake)
+        self.assertEqual([task["attributes"]["ensure"] for task in tasks], ["present"])
+        self.assertIn("/deployments/d/clusters/c/nodes/n1/configs/hosts", tasks[0]["model_items"])
+
     def test_one_file_is_managed_once(self):
         fake = model({"n1": host("one", "192.0.2.11", configs={"hosts": config()})},
                      {"hosts": config("cluster-hosts-file")})

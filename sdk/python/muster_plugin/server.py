@@ -17,7 +17,7 @@ from .rpc import (INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, OUT_OF_MEMOR
 from .tasks import Task, flatten
 
 PROTOCOL = 1
-TASKS_AT_ONCE = 2000
+TASKS_AT_ONCE = 500
 
 
 class InvalidParams(Exception):
