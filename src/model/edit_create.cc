@@ -38,8 +38,10 @@ void Editor::on(const CreateItem& operation) {
   }
   const ItemType* type = schema_.find_item_type(operation.type);
   if (!type) {
-    wrong(Refusal::InvalidType, operation.parent, "", "there is no item type '{}'{}",
-          operation.type, schema_.suggest_item_type(operation.type));
+    const bool named = item_id_problem(operation.id).empty();
+    wrong(Refusal::InvalidType, named ? operation.parent.child(operation.id) : operation.parent, "",
+          "there is no item type '{}'{}", operation.type,
+          schema_.suggest_item_type(operation.type));
     return;
   }
   if (!check_place(parent, operation.parent, operation.id, "create")) return;
