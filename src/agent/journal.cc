@@ -1,7 +1,6 @@
 #include "agent/journal.h"
 
-#include <charconv>
-
+#include "base/number.h"
 #include "base/uuid.h"
 #include "log/log.h"
 #include "store/record_codec.h"
@@ -12,13 +11,6 @@ namespace {
 constexpr std::string_view kJournalIdKey = "journal_id";
 constexpr std::string_view kControllerTermKey = "controller_term";
 constexpr std::size_t kLoadPage = 1000;
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 store::RecordWrite setting(std::string_view key, std::string value) {
   return {store::Space::Meta, std::string(key), std::move(value), std::nullopt};
@@ -66,7 +58,7 @@ Result<void> Journal::load_settings(const std::function<std::uint64_t()>& random
   }
   MUSTER_TRY_ASSIGN(auto term, store_->get(store::Space::Meta, kControllerTermKey));
   if (term) {
-    const auto number = parse_number(*term);
+    const auto number = whole_number<std::uint64_t>(*term);
     if (!number) log::error("controller term cannot be read; taken as 0", {{"value", *term}});
     controller_term_ = number.value_or(0);
   }

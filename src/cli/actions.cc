@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::size_t kPagesMax = 20'000;  // of --all-pages; at 500 rows, ten million actions
+constexpr std::size_t kAllPagesMax = 20'000;  // of --all-pages; at 500 rows, ten million actions
 
 Query query_of(const ListOptions& options) {
   Query query;
@@ -57,7 +57,7 @@ Outcome<ExitCode> list_actions(Context& context, ApiClient& client, const ListOp
   Json rows = Json::array();
   Json next = nullptr;
   Json warnings = Json::array();
-  for (std::size_t page = 0; page < (options.all_pages ? kPagesMax : 1); ++page) {
+  for (std::size_t page = 0; page < (options.all_pages ? kAllPagesMax : 1); ++page) {
     Query query = query_of(options);
     if (!marker.empty()) query.emplace_back("marker", marker);
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", query));
@@ -140,7 +140,7 @@ Outcome<ExitCode> decide_action(Context& context, ApiClient& client, const Decid
 
 Outcome<ExitCode> explain_action(Context& context, ApiClient& client, const std::string& ref) {
   MUSTER_TRY_ASSIGN(const Json answer, client.get(action_path(ref, "/explain")));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
   }

@@ -8,6 +8,7 @@
 #include "cli/text.h"
 #include "model/declaration_json.h"
 #include "sitefile/site.h"
+#include "sitefile/writer.h"
 
 namespace muster::cli {
 namespace {
@@ -91,17 +92,39 @@ Outcome<ExitCode> diff_files(Context& context, ApiClient& client, ApplyOptions o
   return apply_files(context, client, options);
 }
 
+namespace {
+
+// The API answers with JSON that can be sent to /v1/apply as it is; a file has the model alone.
+Outcome<std::string> json_file(const std::string& body) {
+  MUSTER_TRY_ASSIGN(const Json answer, parse_json(body));
+  std::vector<FieldError> errors;
+  const model::Declaration declaration =
+      model::declaration_from_json(json_at(answer, "model"), "/model", errors);
+  if (!errors.empty()) {
+    return fail(Error{ErrorCode::Internal,
+                      fmt::format("the server's answer has no model that can be read: {}: {}",
+                                  errors.front().pointer, errors.front().detail)});
+  }
+  return sitefile::write_json(declaration);
+}
+
+}  // namespace
+
 Outcome<ExitCode> export_model(Context& context, ApiClient& client, const ExportOptions& options) {
   const Query query = {{"path", options.path}, {"format", options.format}};
   MUSTER_TRY_ASSIGN(const http::ClientResponse answer, client.fetch("/v1/export", query));
+  std::string text = answer.body;
+  if (options.format == "json") {
+    MUSTER_TRY_ASSIGN(text, json_file(answer.body));
+  }
   if (options.file.empty()) {
-    context.console.out(answer.body);
+    context.console.out(text);
     return ExitCode::Ok;
   }
   // Beside it first, so that an export that fails does not spoil the last one.
   const std::string fresh = options.file + ".new";
   std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-  out << answer.body;
+  out << text;
   out.close();
   if (!out || std::rename(fresh.c_str(), options.file.c_str()) != 0) {
     return fail(Error{ErrorCode::IoError, fmt::format("cannot write '{}'", options.file)});

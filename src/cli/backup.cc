@@ -125,7 +125,7 @@ Outcome<ExitCode> backup(Context& context, ApiClient& client, const BackupOption
                     expected.empty() ? "none" : printable(expected))));
   }
   MUSTER_TRY(part->publish(options.file, options.force));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, {{"file", options.file}, {"bytes", size}, {"sha256", actual}});
   } else {
     context.console.out(options.file + "\n");
@@ -141,7 +141,7 @@ Outcome<ExitCode> restore(Context& context, const RestoreOptions& options) {
     return io_failure("create", options.data_dir);
   }
   MUSTER_TRY(store::restore_store(options.file, store_path, os::system_now()));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, {{"file", options.file}, {"store", store_path}});
   }
   context.console.say(fmt::format("restored '{}' to '{}'\n", options.file, store_path));

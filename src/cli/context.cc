@@ -54,6 +54,10 @@ void Console::say(std::string_view text) {
 
 void Console::warn(std::string_view text) { err_(text); }
 
+bool wants_document(const Context& context) {
+  return context.options.format == Format::Json || context.options.format == Format::Yaml;
+}
+
 void print_document(Context& context, const Json& document) {
   if (context.options.format == Format::Yaml) {
     context.console.out(dump_yaml(document));

@@ -79,8 +79,10 @@ struct Context {
   std::function<Outcome<ExitCode>()> command;
 };
 
+// Whether -o asks for the answer itself rather than for words about it.
+bool wants_document(const Context& context);
 // Prints an answer of the API as JSON or YAML.
-// REQUIRES: the format is Json or Yaml.
+// REQUIRES: wants_document().
 void print_document(Context& context, const Json& document);
 
 }  // namespace muster::cli

@@ -14,11 +14,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "base/number.h"
 #include "cli/dev_supervisor.h"
 
 namespace muster::cli {
@@ -168,15 +168,13 @@ Result<void> write_file_atomically(const std::string& path, std::string_view tex
 Result<std::string> free_address(const std::string& preferred) {
   const std::size_t colon = preferred.rfind(':');
   in_addr host{};
-  std::uint16_t port = 0;
   const std::string digits =
       colon == std::string::npos ? std::string() : preferred.substr(colon + 1);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
-      inet_pton(AF_INET, preferred.substr(0, colon).c_str(), &host) != 1) {
+  const auto port = whole_number<std::uint16_t>(digits);
+  if (!port || inet_pton(AF_INET, preferred.substr(0, colon).c_str(), &host) != 1) {
     return fail(ErrorCode::InvalidValue, "'{}' is not an address like 127.0.0.1:8440", preferred);
   }
-  Result<std::uint16_t> bound = try_bind(host, port);
+  Result<std::uint16_t> bound = try_bind(host, *port);
   if (!bound && bound.error().code == ErrorCode::Conflict) bound = try_bind(host, 0);
   if (!bound) return fail(std::move(bound.error()).wrap(preferred));
   return fmt::format("{}:{}", preferred.substr(0, colon), *bound);

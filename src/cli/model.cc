@@ -11,11 +11,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::uint64_t kPage = 1000;
-
-bool wants_document(const Context& context) {
-  return context.options.format == Format::Json || context.options.format == Format::Yaml;
-}
+constexpr std::uint64_t kItemsPage = 1000;
 
 // All of them are looked at before one is refused.
 Outcome<Json> values_of(const std::vector<std::string>& texts) {
@@ -194,9 +190,9 @@ Outcome<ExitCode> find_items(Context& context, ApiClient& client, const FindOpti
   Json found = Json::array();
   std::string marker;
   while (options.limit == 0 || found.size() < options.limit) {
-    const std::uint64_t left = options.limit == 0 ? kPage : options.limit - found.size();
+    const std::uint64_t left = options.limit == 0 ? kItemsPage : options.limit - found.size();
     Query page = query;
-    page.emplace_back("limit", std::to_string(std::min(left, kPage)));
+    page.emplace_back("limit", std::to_string(std::min(left, kItemsPage)));
     if (!marker.empty()) page.emplace_back("marker", marker);
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/items", page));
     for (const Json& item : json_at(answer, "items")) found.push_back(item);

@@ -54,7 +54,7 @@ Table node_table(const Json& agents, Timestamp now, bool utf8) {
 Outcome<ExitCode> list_nodes(Context& context, ApiClient& client) {
   MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/agents"));
   const Json& agents = json_at(answer, "agents");
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
   } else if (context.options.format == Format::Name) {
     for (const Json& agent : agents) context.console.out(json_text(agent, "name") + "\n");
@@ -70,7 +70,7 @@ Outcome<ExitCode> list_nodes(Context& context, ApiClient& client) {
 Outcome<ExitCode> show_node(Context& context, ApiClient& client, const std::string& name) {
   MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/agents/" + percent_encode(name)));
   const Json& agent = json_at(answer, "agent");
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
   }
@@ -118,7 +118,7 @@ Outcome<ExitCode> refresh_nodes(Context& context, ApiClient& client, const std::
   const std::string path =
       name.empty() ? "/v1/agents/refresh" : "/v1/agents/" + percent_encode(name) + "/refresh";
   MUSTER_TRY_ASSIGN(const Json answer, client.post(path, Json::object()));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
   }

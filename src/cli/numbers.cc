@@ -1,6 +1,6 @@
 #include "cli/numbers.h"
 
-#include <charconv>
+#include "base/number.h"
 
 namespace muster::cli {
 
@@ -14,13 +14,11 @@ Outcome<void> set_duration(Duration& value, const std::string& text, std::string
 
 Outcome<void> set_mode(unsigned& value, const std::string& text, std::string_view option) {
   if (text.empty()) return {};
-  unsigned mode = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, mode, 8);
-  if (error != std::errc() || stop != end || mode > 0777) {
+  const auto mode = whole_number<unsigned>(text, 8);
+  if (!mode || *mode > 0777) {
     return usage("{}: '{}' is not an octal mode like 0660", option, text);
   }
-  value = mode;
+  value = *mode;
   return {};
 }
 

@@ -12,10 +12,6 @@
 namespace muster::cli {
 namespace {
 
-bool wants_document(const Context& context) {
-  return context.options.format == Format::Json || context.options.format == Format::Yaml;
-}
-
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -17,7 +17,7 @@ std::string count_of(std::int64_t number, std::string_view thing) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string value_text(const Json& value) {
+std::string short_value(const Json& value) {
   if (value.is_null()) return "(none)";
   const std::string text = printable(json_cell(value));
   return text.empty() ? "''" : fit(text, 60, true);
@@ -57,8 +57,9 @@ void add_task(const Json& task, const Terminal& terminal, std::string& text) {
   // Of what is new everything is, which the model tells; here it is what changes that counts.
   if (!properties.is_object() || mark.text != "~") return;
   for (const auto& [name, value] : properties.items()) {
-    text += fmt::format("      {}: {} -> {}\n", printable(name),
-                        value_text(json_at(value, "before")), value_text(json_at(value, "after")));
+    text +=
+        fmt::format("      {}: {} -> {}\n", printable(name), short_value(json_at(value, "before")),
+                    short_value(json_at(value, "after")));
   }
 }
 
@@ -81,6 +82,33 @@ std::map<std::string, const Json*> by_id(const Json& tasks) {
   std::map<std::string, const Json*> result;
   for (const Json& task : tasks) result.emplace(json_text(task, "id"), &task);
   return result;
+}
+
+Json named(const std::string& id, const Json& task) {
+  return {{"id", id}, {"description", json_text(task, "description")}};
+}
+
+// What the two say differently: "phase", or "attributes.mode" where a field has parts.
+Json changed_fields(const Json& before, const Json& after) {
+  Json fields = Json::object();
+  const auto compare = [&](const std::string& name, const Json& from, const Json& to) {
+    if (from != to) fields[name] = {{"from", from}, {"to", to}};
+  };
+  for (const std::string field : {"phase", "attributes", "arguments", "inputs", "requires"}) {
+    const Json& from = json_at(before, field);
+    const Json& to = json_at(after, field);
+    if (!from.is_object() || !to.is_object()) {
+      compare(field, from, to);
+      continue;
+    }
+    for (const auto& [part, value] : from.items()) {
+      compare(fmt::format("{}.{}", field, part), value, json_at(to, part));
+    }
+    for (const auto& [part, value] : to.items()) {
+      if (!from.contains(part)) compare(fmt::format("{}.{}", field, part), Json(), value);
+    }
+  }
+  return fields;
 }
 
 std::string escape(std::string_view text, bool xml) {
@@ -149,36 +177,48 @@ std::string plan_text(const Json& phases, const Json& tasks, const Terminal& ter
   return text;
 }
 
-std::string plan_diff(const Json& before, const Json& after, const Terminal& terminal) {
+Json plan_changes(const Json& before, const Json& after) {
   const auto old_tasks = by_id(before);
   const auto new_tasks = by_id(after);
-  std::string text;
-  const auto line = [&](std::string_view mark, Style style, const std::string& id,
-                        const std::string& note) {
-    text += fmt::format("{} {}{}\n", paint(mark, style, terminal.stdout_color), printable(id),
-                        note.empty() ? "" : "  " + note);
-  };
+  Json removed = Json::array();
+  Json added = Json::array();
+  Json changed = Json::array();
   for (const auto& [id, task] : old_tasks) {
-    if (!new_tasks.contains(id))
-      line("-", Style::Bad, id, printable(json_text(*task, "description")));
+    if (!new_tasks.contains(id)) removed.push_back(named(id, *task));
   }
   for (const auto& [id, task] : new_tasks) {
     const auto found = old_tasks.find(id);
     if (found == old_tasks.end()) {
-      line("+", Style::Good, id, printable(json_text(*task, "description")));
-      continue;
+      added.push_back(named(id, *task));
+    } else if (Json fields = changed_fields(*found->second, *task); !fields.empty()) {
+      Json row = named(id, *task);
+      row["fields"] = std::move(fields);
+      changed.push_back(std::move(row));
     }
-    std::string note;
-    if (json_at(*task, "phase") != json_at(*found->second, "phase")) {
-      note = fmt::format("phase {} -> {}", json_cell(json_at(*found->second, "phase")),
-                         json_cell(json_at(*task, "phase")));
-    }
-    for (const char* field : {"attributes", "arguments", "inputs", "requires"}) {
-      if (json_at(*task, field) == json_at(*found->second, field)) continue;
-      note += fmt::format("{}other {}", note.empty() ? "" : ", ", field);
-    }
-    if (!note.empty()) line("~", Style::Active, id, note);
   }
+  return {{"removed", std::move(removed)},
+          {"added", std::move(added)},
+          {"changed", std::move(changed)}};
+}
+
+std::string plan_changes_text(const Json& changes, const Terminal& terminal) {
+  std::string text;
+  const auto add = [&](const char* kind, std::string_view mark, Style style) {
+    for (const Json& task : json_at(changes, kind)) {
+      text +=
+          fmt::format("{} {}  {}\n", paint(mark, style, terminal.stdout_color),
+                      printable(json_text(task, "id")), printable(json_text(task, "description")));
+      const Json& fields = json_at(task, "fields");
+      if (!fields.is_object()) continue;
+      for (const auto& [name, field] : fields.items()) {
+        text += fmt::format("    {}: {} -> {}\n", printable(name),
+                            short_value(json_at(field, "from")), short_value(json_at(field, "to")));
+      }
+    }
+  };
+  add("removed", "-", Style::Bad);
+  add("added", "+", Style::Good);
+  add("changed", "~", Style::Active);
   return text;
 }
 

@@ -13,8 +13,10 @@ namespace muster::cli {
 std::string plan_summary(const Json& plan, const Terminal& terminal);
 // Phases with their tasks, each with the properties that it is about.
 std::string plan_text(const Json& phases, const Json& tasks, const Terminal& terminal);
-// What one plan has and the other has not, and what has moved.
-std::string plan_diff(const Json& before, const Json& after, const Terminal& terminal);
+// The tasks that one plan has and the other has not (`removed`, `added`), and those that have moved
+// or do something else (`changed`, with `fields`: from what to what).
+Json plan_changes(const Json& before, const Json& after);
+std::string plan_changes_text(const Json& changes, const Terminal& terminal);
 
 // Phases and what comes before what, for Graphviz, or drawn.
 std::string plan_dot(const Json& phases);

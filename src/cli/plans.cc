@@ -11,10 +11,6 @@ namespace {
 
 constexpr Duration kPlanTimeout = Duration::minutes(10);
 
-bool wants_document(const Context& context) {
-  return context.options.format == Format::Json || context.options.format == Format::Yaml;
-}
-
 std::string path_of(std::uint64_t id, std::string_view below = "") {
   return fmt::format("/v1/plans/{}{}", id, below);
 }
@@ -146,7 +142,12 @@ Outcome<ExitCode> diff_plans(Context& context, ApiClient& client, std::uint64_t 
                              std::uint64_t after) {
   MUSTER_TRY_ASSIGN(const Json old_tasks, all_tasks(client, before));
   MUSTER_TRY_ASSIGN(const Json new_tasks, all_tasks(client, after));
-  const std::string text = plan_diff(old_tasks, new_tasks, context.terminal);
+  const Json changes = plan_changes(old_tasks, new_tasks);
+  if (wants_document(context)) {
+    print_document(context, changes);
+    return ExitCode::Ok;
+  }
+  const std::string text = plan_changes_text(changes, context.terminal);
   context.console.out(text);
   if (text.empty()) context.console.say("both plans have the same tasks in the same phases\n");
   return ExitCode::Ok;

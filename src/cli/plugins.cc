@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/packs.h"
 #include "cli/system.h"
 #include "cli/text.h"
-#include "document/reader.h"
 #include "plugin/kit.h"
-#include "plugin/kit_model.h"
 #include "plugin/model_json.h"
+#include "sitefile/site.h"
 
 namespace muster::cli {
 namespace {
@@ -30,10 +27,6 @@ std::string_view word(plugin::KitVerdict verdict) {
   return "";
 }
 
-bool wants_document(const Context& context) {
-  return context.options.format == Format::Json || context.options.format == Format::Yaml;
-}
-
 // The packs of the folder and what they need; problems are printed.
 Outcome<pack::LoadedPacks> load_only(Context& context, const pack::PackOptions& options) {
   MUSTER_TRY_ASSIGN(const pack::LoadRequest request, pack::only_packs(options));
@@ -50,8 +43,8 @@ Outcome<pack::LoadedPacks> load_only(Context& context, const pack::PackOptions& 
 }
 
 // The models in tests/ of the pack.
-Outcome<std::vector<plugin::KitModelFile>> read_models(Context& context,
-                                                       const std::string& folder) {
+Outcome<std::vector<plugin::KitModelFile>> read_models(Context& context, const std::string& folder,
+                                                       const model::Schema& schema) {
   std::vector<std::string> paths;
   std::error_code error;
   for (fs::directory_iterator entry(fs::path(folder) / "tests", error);
@@ -61,20 +54,14 @@ Outcome<std::vector<plugin::KitModelFile>> read_models(Context& context,
   }
   std::sort(paths.begin(), paths.end());
   std::vector<plugin::KitModelFile> models;
-  document::Problems problems;
+  std::vector<document::Problem> problems;
   for (const std::string& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-    document::ReadDocument read = document::read_document(text, path);
-    const bool good = read.good();
-    problems.add(std::move(read.problems));
-    if (!good) continue;
-    models.push_back(
-        {fs::path(path).filename(), plugin::read_declaration(read.document, problems)});
+    sitefile::Site site = sitefile::read_site(path, {.schema = &schema});
+    problems.insert(problems.end(), site.problems.begin(), site.problems.end());
+    models.push_back({fs::path(path).filename(), std::move(site.declaration)});
   }
   if (problems.empty()) return models;
-  for (const document::Problem& problem : std::move(problems).take()) {
+  for (const document::Problem& problem : problems) {
     context.console.warn(printable(to_text(problem)) + "\n");
   }
   Failure failure;
@@ -104,7 +91,8 @@ Outcome<ExitCode> test_plugin(Context& context, const PluginTestOptions& options
     failure.hint = "its templates are checked by muster packs check";
     return fail(std::move(failure));
   }
-  MUSTER_TRY_ASSIGN(request.models, read_models(context, options.packs.extra.front()));
+  MUSTER_TRY_ASSIGN(request.models,
+                    read_models(context, options.packs.extra.front(), *loaded.schema));
   request.options.session.muster_version = kVersion;
   request.options.session.sdk = pack::python_sdk_folder().value_or("");
   request.options.session.limits.memory_bytes = std::uint64_t{options.memory_mib} << 20;

@@ -55,7 +55,7 @@ std::string no_end_in_sight(const Json& action) {
 ExitCode print_detached(Context& context, const Json& answer, const std::vector<Json>& actions) {
   std::vector<std::string> ids;
   for (const Json& action : actions) ids.push_back(json_text(action, "id"));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
   } else {
     for (const std::string& id : ids) context.console.out(id + "\n");

@@ -39,7 +39,7 @@ std::string store_text(const Json& store, Timestamp now) {
 
 Outcome<ExitCode> show_status(Context& context, ApiClient& client) {
   MUSTER_TRY_ASSIGN(const Json status, client.get("/v1/status"));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, status);
     return ExitCode::Ok;
   }
@@ -79,7 +79,7 @@ Outcome<ExitCode> show_status(Context& context, ApiClient& client) {
 
 Outcome<ExitCode> list_kinds(Context& context, ApiClient& client) {
   MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/kinds"));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
   }
@@ -108,7 +108,7 @@ Outcome<ExitCode> list_kinds(Context& context, ApiClient& client) {
 
 Outcome<ExitCode> list_quarantine(Context& context, ApiClient& client) {
   MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/quarantine"));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
   }
@@ -145,7 +145,7 @@ Outcome<ExitCode> show_version(Context& context) {
     const Outcome<Json> server = client->get("/version", {}, Duration::seconds(2));
     if (server) versions["server"] = json_at(*server, "version");
   }
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, versions);
     return ExitCode::Ok;
   }

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::uint32_t kUnboundedMax = 9999;  // what a collection has that says nothing
 
-bool wants_document(const Context& context) {
-  return context.options.format == Format::Json || context.options.format == Format::Yaml;
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;

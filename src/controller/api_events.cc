@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "base/number.h"
 #include "controller/api_state.h"
 #include "controller/event_json.h"
 
@@ -47,9 +47,8 @@ bool wants_stream(const CallPtr& call) {
 Result<std::optional<std::uint64_t>> last_event_id(const CallPtr& call) {
   const std::string text = call->header("last-event-id");
   if (text.empty()) return std::nullopt;
-  std::uint64_t seq = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seq);
-  if (problem != std::errc() || end != text.data() + text.size() || seq > kSeqMax) {
+  const auto seq = whole_number<std::uint64_t>(text);
+  if (!seq || *seq > kSeqMax) {
     return fail(ErrorCode::InvalidValue,
                 "the header Last-Event-ID is '{}', it must be the id of an event, a whole number",
                 text.substr(0, 64));

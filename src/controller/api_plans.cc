@@ -1,6 +1,6 @@
-#include <charconv>
 
 #include "base/field_errors.h"
+#include "base/number.h"
 #include "controller/api_body.h"
 #include "controller/api_model.h"
 #include "controller/plan_json.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTasksLimitDefault = 1000;
 constexpr std::size_t kTasksLimitMax = 5000;
-constexpr std::size_t kPathCharactersMax = 16'384;
+constexpr std::size_t kClusterCharactersMax = 16'384;
 constexpr std::size_t kClustersMax = 1000;
 constexpr std::size_t kWhyMax = 2000;
 
@@ -29,7 +29,7 @@ Result<PlanWish> decode_wish(const http::Request& request) {
   wish.why = reader.text("why", kWhyMax, true).value_or("");
   wish.locks.lock = reader.flag("lock").value_or(true);
   wish.locks.initial = reader.flag("initial_locks").value_or(false);
-  if (const auto clusters = reader.texts("no_lock_clusters", kClustersMax, kPathCharactersMax)) {
+  if (const auto clusters = reader.texts("no_lock_clusters", kClustersMax, kClusterCharactersMax)) {
     for (std::size_t i = 0; i < clusters->size(); ++i) {
       if ((*clusters)[i].empty()) continue;
       auto path = model::Path::parse((*clusters)[i]);
@@ -60,7 +60,7 @@ void answer_made(const CallPtr& call, const Result<PlanMade>& made) {
                      {"notices", made->notices}});
 }
 
-void create(const CallPtr& call) {
+void make_plan(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -72,15 +72,13 @@ void create(const CallPtr& call) {
   if (!taken) call->refuse(taken.error());
 }
 
-Result<std::uint64_t> number_of(const Call& call) {
+Result<std::uint64_t> plan_number(const Call& call) {
   const std::string text = call.param("id");
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size()) return number;
+  if (const auto number = whole_number<std::uint64_t>(text)) return *number;
   return fail(ErrorCode::NotFound, "there is no plan {}; plans are numbered", in_quotes(text));
 }
 
-void list(const CallPtr& call) {
+void list_plans(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -98,7 +96,7 @@ void list(const CallPtr& call) {
 // Passes the plan on to a worker, with its body.
 void with_plan(const CallPtr& call,
                std::function<void(const core::PlanRecord&, const core::PlanBody&)> use) {
-  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, number_of(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, plan_number(*call));
   ask_engine<core::PlanRecordPtr>(
       call->api,
       [number](const core::Engine& engine, Timestamp) { return engine.find_plan(number); },
@@ -115,7 +113,7 @@ void with_plan(const CallPtr& call,
       });
 }
 
-void show(const CallPtr& call) {
+void show_plan(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -131,7 +129,7 @@ void show(const CallPtr& call) {
   });
 }
 
-void tasks(const CallPtr& call) {
+void list_tasks(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto query,
                          http::Query::parse(call->request.query, {"limit", "marker", "phase"}));
   MUSTER_CALL_TRY_ASSIGN(call, const auto limit,
@@ -162,7 +160,7 @@ void tasks(const CallPtr& call) {
   });
 }
 
-void explain(const CallPtr& call) {
+void explain_task(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -181,11 +179,11 @@ void explain(const CallPtr& call) {
   });
 }
 
-void remove(const CallPtr& call) {
+void remove_plan(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
-  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, number_of(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, plan_number(*call));
   core::RemovePlan request;
   request.who = call->request.identity.name;
   request.number = number;
@@ -199,12 +197,12 @@ void remove(const CallPtr& call) {
 }  // namespace
 
 void add_plan_routes(Routes& routes) {
-  routes.add("POST", "/v1/plans", Permission::Plan, create);
-  routes.add("GET", "/v1/plans", Permission::Read, list);
-  routes.add("GET", "/v1/plans/{id}", Permission::Read, show);
-  routes.add("DELETE", "/v1/plans/{id}", Permission::Plan, remove);
-  routes.add("GET", "/v1/plans/{id}/tasks", Permission::Read, tasks);
-  routes.add("GET", "/v1/plans/{id}/tasks/{task}/explain", Permission::Read, explain);
+  routes.add("POST", "/v1/plans", Permission::Plan, make_plan);
+  routes.add("GET", "/v1/plans", Permission::Read, list_plans);
+  routes.add("GET", "/v1/plans/{id}", Permission::Read, show_plan);
+  routes.add("DELETE", "/v1/plans/{id}", Permission::Plan, remove_plan);
+  routes.add("GET", "/v1/plans/{id}/tasks", Permission::Read, list_tasks);
+  routes.add("GET", "/v1/plans/{id}/tasks/{task}/explain", Permission::Read, explain_task);
 }
 
 }  // namespace muster::controller

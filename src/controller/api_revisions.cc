@@ -1,6 +1,6 @@
-#include <charconv>
 
 #include "base/field_errors.h"
+#include "base/number.h"
 #include "controller/api_model.h"
 #include "controller/api_model_request.h"
 #include "controller/model_json.h"
@@ -19,17 +19,14 @@ constexpr std::size_t kRevisionsLimitDefault = 50;
 constexpr std::size_t kRevisionsLimitMax = 500;
 constexpr std::uint64_t kNumberMax = std::uint64_t{1} << 62;
 
-Result<std::uint64_t> number_of(const Call& call) {
+Result<std::uint64_t> revision_number(const Call& call) {
   const std::string text = call.param("number");
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size() && number <= kNumberMax) {
-    return number;
-  }
+  const auto number = whole_number<std::uint64_t>(text);
+  if (number && *number <= kNumberMax) return *number;
   return fail(ErrorCode::NotFound, "{} is not the number of a revision", in_quotes(text));
 }
 
-void apply(const CallPtr& call) {
+void apply_declaration(const CallPtr& call) {
   if (const auto typed = check_json_body(call->request); !typed) return call->refuse(typed.error());
   MUSTER_CALL_TRY_ASSIGN(call, const auto query,
                          http::Query::parse(call->request.query, {"dry_run"}));
@@ -104,7 +101,7 @@ void export_model(const CallPtr& call) {
       });
 }
 
-void list(const CallPtr& call) {
+void list_revisions(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto query,
                          http::Query::parse(call->request.query, {"limit", "marker"}));
   MUSTER_CALL_TRY_ASSIGN(call, const auto limit,
@@ -122,11 +119,11 @@ void list(const CallPtr& call) {
   call->answer(200, {{"revisions", std::move(rows)}, {"next_marker", next}});
 }
 
-void show(const CallPtr& call) {
+void show_revision(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
-  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, number_of(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, revision_number(*call));
   MUSTER_CALL_TRY_ASSIGN(call, const auto head, store::find_revision(call->api.store(), number));
   if (!head) {
     return call->refuse({ErrorCode::NotFound,
@@ -140,7 +137,7 @@ void show(const CallPtr& call) {
 // What has changed from revision `from` (the one before, unless it is named) to this one.
 void changes(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto query, http::Query::parse(call->request.query, {"from"}));
-  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, number_of(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, revision_number(*call));
   MUSTER_CALL_TRY_ASSIGN(call, const auto from, http::query_number(query, "from", 1, kNumberMax));
   std::vector<store::ItemChange> found;
   if (from) {
@@ -178,7 +175,7 @@ void restore(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto query,
                          http::Query::parse(call->request.query, {"dry_run"}));
   MUSTER_CALL_TRY_ASSIGN(call, const bool dry_run, http::query_flag(query, "dry_run"));
-  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, number_of(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, revision_number(*call));
   MUSTER_CALL_TRY_ASSIGN(call, std::string why, decode_why(call->request.body));
   send_edit(call,
             {.change = core::RestoreRevision{number}, .why = std::move(why), .dry_run = dry_run});
@@ -187,10 +184,10 @@ void restore(const CallPtr& call) {
 }  // namespace
 
 void add_revision_routes(Routes& routes) {
-  routes.add("POST", "/v1/apply", Permission::Edit, apply);
+  routes.add("POST", "/v1/apply", Permission::Edit, apply_declaration);
   routes.add("GET", "/v1/export", Permission::Read, export_model);
-  routes.add("GET", "/v1/revisions", Permission::Read, list);
-  routes.add("GET", "/v1/revisions/{number}", Permission::Read, show);
+  routes.add("GET", "/v1/revisions", Permission::Read, list_revisions);
+  routes.add("GET", "/v1/revisions/{number}", Permission::Read, show_revision);
   routes.add("GET", "/v1/revisions/{number}/changes", Permission::Read, changes);
   routes.add("POST", "/v1/revisions/{number}/restore", Permission::Edit, restore);
 }

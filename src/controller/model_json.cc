@@ -8,18 +8,11 @@
 namespace muster::controller {
 namespace {
 
-constexpr const char* kSecret = "***";
-
-bool is_secret(const model::ItemType& type, std::string_view name) {
-  const model::Property* property = type.find_property(name);
-  return property != nullptr && property->definition.secret;
-}
-
 Json properties_json(const model::ItemType& type, const model::PropertiesPtr& properties) {
   Json json = Json::object();
   if (!properties) return json;
   for (const auto& [name, value] : *properties) {
-    json[name] = is_secret(type, name) ? Json(kSecret) : Json(value);
+    json[name] = type.is_secret(name) ? Json(kSecretShown) : Json(value);
   }
   return json;
 }
@@ -46,7 +39,7 @@ Json value_json(const model::Schema& schema, const std::string& type, const std:
                 const std::string* value) {
   if (value == nullptr) return nullptr;
   const model::ItemType* known = schema.find_item_type(type);
-  return known == nullptr || is_secret(*known, name) ? Json(kSecret) : Json(*value);
+  return known == nullptr || known->is_secret(name) ? Json(kSecretShown) : Json(*value);
 }
 
 Json change_json(const store::ItemChange& change, const model::Schema& schema) {

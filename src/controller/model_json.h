@@ -9,9 +9,12 @@
 #include "model/tree.h"
 #include "store/model_codec.h"
 
-// The deployment model in answers. What a type marks as secret is shown as "***".
+// The deployment model in answers.
 
 namespace muster::controller {
+
+// In place of a value that its type marks as secret.
+inline const std::string kSecretShown = "***";
 
 inline constexpr std::size_t kItemsPerAnswerMax = 10'000;
 

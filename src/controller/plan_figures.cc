@@ -2,17 +2,11 @@
 #include <map>
 #include <set>
 
+#include "controller/model_json.h"
 #include "controller/plan_pipeline.h"
 
 namespace muster::controller {
 namespace {
-
-constexpr const char* kSecret = "***";
-
-bool is_secret(const model::ItemType& type, std::string_view name) {
-  const model::Property* property = type.find_property(name);
-  return property != nullptr && property->definition.secret;
-}
 
 std::vector<core::PropertyChange> changes_of(const model::Node& node) {
   const model::Item& item = node.item();
@@ -29,10 +23,10 @@ std::vector<core::PropertyChange> changes_of(const model::Node& node) {
     const std::string* after = item.is_for_removal() ? nullptr : model::find(now, name);
     // Where what is on the hosts is not known, everything is done again.
     if (item.determinable && before && after && *before == *after) continue;
-    const bool secret = is_secret(*item.type, name);
+    const bool secret = item.type->is_secret(name);
     const auto shown = [secret](const std::string* value) -> std::optional<std::string> {
       if (value == nullptr) return std::nullopt;
-      return secret ? std::string(kSecret) : *value;
+      return secret ? kSecretShown : *value;
     };
     changes.push_back({std::string(name), shown(before), shown(after)});
   }

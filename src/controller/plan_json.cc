@@ -74,7 +74,7 @@ Json requirement_json(const plan::Plan& plan, const plan::Requirement& requireme
   return {{"call", call_json(std::get<plan::RequiredCall>(requirement).call)}};
 }
 
-Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
+Json value_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
 
 }  // namespace
 
@@ -128,8 +128,8 @@ Json task_json(const core::PlanBody& body, std::size_t number) {
   for (const model::Path& item : task.model_items) items.push_back(item.text());
   Json properties = Json::object();
   for (const core::PropertyChange& change : body.about[number].changes) {
-    properties[change.name] = {{"before", text_or_null(change.before)},
-                               {"after", text_or_null(change.after)}};
+    properties[change.name] = {{"before", value_or_null(change.before)},
+                               {"after", value_or_null(change.after)}};
   }
   Json json = {{"id", plan.id(number)},
                {"phase", placement.phase == plan::kNone ? Json() : Json(placement.phase + 1)},

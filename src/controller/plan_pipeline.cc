@@ -172,14 +172,10 @@ Result<std::vector<plan::NodeOrder>> PlanPipeline::node_orders(
 
 Result<std::vector<plan::LockPair>> PlanPipeline::lock_tasks(
     const std::vector<model::Path>& nodes) {
-  std::vector<plan::LockPair> pairs;
-  if (nodes.empty()) return pairs;
+  if (nodes.empty()) return std::vector<plan::LockPair>();
   auto answers = plugins_.create_lock_tasks(snapshot_, nodes, cancel_);
   if (!answers.good()) return fail(failed(answers.failures));
-  for (plugin::LockPair& pair : answers.value) {
-    pairs.push_back({std::move(pair.node), std::move(pair.lock), std::move(pair.unlock)});
-  }
-  return pairs;
+  return std::move(answers.value);
 }
 
 Result<PlanMade> PlanPipeline::keep(plan::Plan plan) {

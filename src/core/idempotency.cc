@@ -9,6 +9,18 @@ const IdempotencyTable::Entry* IdempotencyTable::find(const std::string& key) co
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+std::optional<Error> IdempotencyTable::conflict(const Entry& entry, const IdempotencyKey& key) {
+  if (entry.digest != key.digest) {
+    return Error{ErrorCode::IdempotencyMismatch,
+                 "this Idempotency-Key was used with another request body; use a new key"};
+  }
+  if (entry.in_flight) {
+    return Error{ErrorCode::IdempotencyInFlight,
+                 "a request with this Idempotency-Key is being worked on"};
+  }
+  return std::nullopt;
+}
+
 void IdempotencyTable::begin(const IdempotencyKey& key, Timestamp expires_at) {
   const auto [place, inserted] = entries_.emplace(
       key.key,

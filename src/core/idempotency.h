@@ -25,6 +25,8 @@ class IdempotencyTable {
   };
 
   const Entry* find(const std::string& key) const;
+  // Why this entry is no answer to a request with this body.
+  static std::optional<Error> conflict(const Entry& entry, const IdempotencyKey& key);
   // Marks the key as being worked on. REQUIRES: it is not there.
   void begin(const IdempotencyKey& key, Timestamp expires_at);
   void abandon(const std::string& key);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "base/nearest.h"
+#include "base/number.h"
 #include "model/quoted.h"
 
 namespace muster::document {
@@ -100,10 +100,8 @@ std::optional<std::int64_t> MapReader::integer(std::string_view field, std::int6
                                                std::int64_t max) {
   const std::optional<std::string> found = text(field);
   if (!found) return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = found->data() + found->size();
-  const auto [stop, error] = std::from_chars(found->data(), end, number);
-  if (error == std::errc() && stop == end && number >= min && number <= max) return number;
+  const auto number = whole_number<std::int64_t>(*found);
+  if (number && *number >= min && *number <= max) return number;
   invalid(field, fmt::format("'{}' of {} is a whole number from {} to {}, not {}", field, what_,
                              min, max, model::quoted(*found)));
   return std::nullopt;

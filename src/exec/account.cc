@@ -1,9 +1,10 @@
 #include "exec/account.h"
 
+#include "base/number.h"
+
 #include <grp.h>
 #include <pwd.h>
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -12,14 +13,6 @@ namespace {
 
 constexpr std::size_t kEntryBytes = std::size_t{64} << 10;
 
-std::optional<unsigned> parse_number(const std::string& text) {
-  unsigned value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 Result<Account> find_user(const std::string& name) {
@@ -27,7 +20,7 @@ Result<Account> find_user(const std::string& name) {
   passwd entry{};
   passwd* found = nullptr;
   ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-  if (const auto number = parse_number(name); found == nullptr && number) {
+  if (const auto number = whole_number<unsigned>(name); found == nullptr && number) {
     ::getpwuid_r(*number, &entry, buffer.data(), buffer.size(), &found);
     if (found == nullptr) return Account{name, *number, *number, "/", "/bin/sh"};
   }
@@ -41,7 +34,7 @@ Result<gid_t> find_group(const std::string& name) {
   group* found = nullptr;
   ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found != nullptr) return found->gr_gid;
-  if (const auto number = parse_number(name)) return static_cast<gid_t>(*number);
+  if (const auto number = whole_number<unsigned>(name)) return static_cast<gid_t>(*number);
   return fail(ErrorCode::NotFound, "no group '{}' on this host", name);
 }
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/field_errors.h"
+#include "base/number.h"
 
 namespace muster::http {
 namespace {
@@ -12,15 +11,6 @@ namespace {
 std::string header_of(const Request& request, const std::string& name) {
   const auto found = request.headers.find(name);
   return found == request.headers.end() ? std::string() : found->second;
-}
-
-// All of the text as a number.
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc() || stop != end) return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -40,7 +30,8 @@ Result<std::optional<std::uint64_t>> parse_if_match(const Request& request) {
   const std::string text = header_of(request, "if-match");
   if (text == "*") return std::nullopt;
   if (text.size() > 2 && text.front() == '"' && text.back() == '"') {
-    const auto revision = whole_number(std::string_view(text).substr(1, text.size() - 2));
+    const auto revision =
+        whole_number<std::uint64_t>(std::string_view(text).substr(1, text.size() - 2));
     if (revision) return revision;
   }
   return fail(ErrorCode::InvalidValue,
@@ -57,7 +48,7 @@ Result<std::optional<std::uint64_t>> query_number(const Query& query, std::strin
                                                   std::uint64_t min, std::uint64_t max) {
   if (!query.has(key)) return std::nullopt;
   const std::string text = query.get(key);
-  const auto number = whole_number(text);
+  const auto number = whole_number<std::uint64_t>(text);
   if (number && *number >= min && *number <= max) return number;
   return fail(query_error(key, ErrorCode::InvalidValue,
                           fmt::format("{} is {}, it must be a whole number between {} and {}", key,

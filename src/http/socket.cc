@@ -1,5 +1,7 @@
 #include "http/socket.h"
 
+#include "base/number.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -137,10 +139,7 @@ Result<Address> parse_address(const std::string& text) {
 }
 
 Result<gid_t> look_up_group(const std::string& group) {
-  gid_t number = 0;
-  const char* end = group.data() + group.size();
-  const auto [stop, problem] = std::from_chars(group.data(), end, number);
-  if (problem == std::errc() && stop == end) return number;
+  if (const auto number = whole_number<gid_t>(group)) return *number;
   std::vector<char> buffer(4096);
   while (true) {
     ::group entry{};

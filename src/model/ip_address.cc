@@ -1,7 +1,8 @@
 #include "model/ip_address.h"
 
+#include "base/number.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace muster::model {
 namespace {
@@ -9,11 +10,8 @@ namespace {
 // A number without sign, leading zero or anything else around it.
 std::optional<unsigned> parse_plain_number(std::string_view text, unsigned max) {
   if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0')) return {};
-  unsigned number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number > max) return {};
-  return number;
+  const std::optional<unsigned> number = whole_number<unsigned>(text);
+  return number && *number <= max ? number : std::nullopt;
 }
 
 bool parse_v4(std::string_view text, std::uint8_t* bytes) {
@@ -30,11 +28,7 @@ bool parse_v4(std::string_view text, std::uint8_t* bytes) {
 
 std::optional<std::uint16_t> parse_group(std::string_view text) {
   if (text.empty() || text.size() > 4) return {};
-  std::uint16_t group = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, group, 16);
-  if (error != std::errc() || stop != end) return {};
-  return group;
+  return whole_number<std::uint16_t>(text, 16);
 }
 
 // Groups with ':' between them, the last perhaps an IPv4 address, into `bytes`; how many bytes, or

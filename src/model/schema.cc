@@ -25,6 +25,11 @@ const Property* ItemType::find_property(std::string_view name) const {
   return found == properties.end() ? nullptr : &found->second;
 }
 
+bool ItemType::is_secret(std::string_view property) const {
+  const Property* found = find_property(property);
+  return found != nullptr && found->definition.secret;
+}
+
 const Element* ItemType::find_element(std::string_view name) const {
   const auto found = std::find_if(elements.begin(), elements.end(), [&](const Element& element) {
     return element.definition.name == name;

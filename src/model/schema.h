@@ -69,6 +69,7 @@ struct ItemType {
   bool is_a(const ItemType& other) const;
   bool is_a(std::string_view other) const;
   const Property* find_property(std::string_view name) const;
+  bool is_secret(std::string_view property) const;
   const Element* find_element(std::string_view name) const;
 };
 

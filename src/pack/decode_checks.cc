@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <limits>
 
+#include "base/number.h"
 #include "model/quoted.h"
 #include "pack/decode.h"
 #include "pack/word.h"
@@ -70,10 +70,7 @@ class Arguments {
   std::optional<std::size_t> size() {
     const std::optional<std::string> given = text();
     if (!given) return std::nullopt;
-    std::uint32_t number = 0;
-    const char* const end = given->data() + given->size();
-    const auto [stop, error] = std::from_chars(given->data(), end, number);
-    if (error == std::errc() && stop == end) return number;
+    if (const auto number = whole_number<std::uint32_t>(*given)) return *number;
     problems_.add(word_.place, fmt::format("with check '{}' stands a whole number, not {}",
                                            word_.word, model::quoted(*given)));
     return std::nullopt;

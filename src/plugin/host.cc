@@ -263,12 +263,11 @@ PluginHost::Answers<std::vector<plan::Task>> PluginHost::create_configuration(
   return merged;
 }
 
-PluginResult<std::vector<LockPair>> PluginHost::ask_locks(Session& session,
-                                                          const SnapshotPtr& model,
-                                                          const std::vector<model::Path>& nodes,
-                                                          Cancel cancel) {
+PluginResult<std::vector<plan::LockPair>> PluginHost::ask_locks(
+    Session& session, const SnapshotPtr& model, const std::vector<model::Path>& nodes,
+    Cancel cancel) {
   constexpr std::string_view kMethod = "create_lock_tasks";
-  std::vector<LockPair> pairs;
+  std::vector<plan::LockPair> pairs;
   for (const model::Path& node : nodes) {
     CallServices services({.model = model, .view = view_source(model, cancel, 1)});
     PluginResult<Json> answer =
@@ -307,15 +306,15 @@ PluginResult<std::vector<LockPair>> PluginHost::ask_locks(Session& session,
   return pairs;
 }
 
-PluginHost::Answers<std::vector<LockPair>> PluginHost::create_lock_tasks(
+PluginHost::Answers<std::vector<plan::LockPair>> PluginHost::create_lock_tasks(
     const SnapshotPtr& model, const std::vector<model::Path>& nodes, Cancel cancel) {
-  auto all = ask_all<std::vector<LockPair>>("create_lock_tasks", [&](Session& session) {
+  auto all = ask_all<std::vector<plan::LockPair>>("create_lock_tasks", [&](Session& session) {
     return ask_locks(session, model, nodes, cancel);
   });
-  Answers<std::vector<LockPair>> merged{{}, std::move(all.failures)};
+  Answers<std::vector<plan::LockPair>> merged{{}, std::move(all.failures)};
   std::map<model::Path, std::string> owners;
-  for (std::vector<LockPair>& pairs : all.value) {
-    for (LockPair& pair : pairs) {
+  for (std::vector<plan::LockPair>& pairs : all.value) {
+    for (plan::LockPair& pair : pairs) {
       const auto [owner, fresh] = owners.try_emplace(pair.node, pair.lock.plugin);
       if (fresh) {
         merged.value.push_back(std::move(pair));
@@ -327,7 +326,7 @@ PluginHost::Answers<std::vector<LockPair>> PluginHost::create_lock_tasks(
     }
   }
   std::sort(merged.value.begin(), merged.value.end(),
-            [](const LockPair& a, const LockPair& b) { return a.node < b.node; });
+            [](const plan::LockPair& a, const plan::LockPair& b) { return a.node < b.node; });
   return merged;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/edit.h"
-#include "plan/task.h"
+#include "plan/planner.h"
 #include "plugin/failure.h"
 #include "plugin/session.h"
 #include "plugin/snapshot.h"
@@ -35,12 +35,6 @@ struct ModelFinding {
 };
 
 // How a node is taken out of service, and put back.
-struct LockPair {
-  model::Path node;
-  plan::Task lock;
-  plan::Task unlock;
-};
-
 struct CallbackCall {
   std::string pack;
   model::Path item;
@@ -86,9 +80,9 @@ class PluginHost {
   Answers<std::vector<plan::Task>> create_configuration(const SnapshotPtr& model,
                                                         Cancel cancel = nullptr);
   // Of the nodes for which a plugin knows. Two plugins for one node are a failure of the second.
-  Answers<std::vector<LockPair>> create_lock_tasks(const SnapshotPtr& model,
-                                                   const std::vector<model::Path>& nodes,
-                                                   Cancel cancel = nullptr);
+  Answers<std::vector<plan::LockPair>> create_lock_tasks(const SnapshotPtr& model,
+                                                         const std::vector<model::Path>& nodes,
+                                                         Cancel cancel = nullptr);
   // Answers the questions that are for plugins; others are left alone.
   Answers<model::Answers> check(const SnapshotPtr& model,
                                 const std::vector<model::Question>& questions,
@@ -139,9 +133,9 @@ class PluginHost {
       const SnapshotPtr& model, Cancel cancel, int depth);
   PluginResult<std::vector<plan::Task>> ask_tasks(Session& session, const SnapshotPtr& model,
                                                   Cancel cancel);
-  PluginResult<std::vector<LockPair>> ask_locks(Session& session, const SnapshotPtr& model,
-                                                const std::vector<model::Path>& nodes,
-                                                Cancel cancel);
+  PluginResult<std::vector<plan::LockPair>> ask_locks(Session& session, const SnapshotPtr& model,
+                                                      const std::vector<model::Path>& nodes,
+                                                      Cancel cancel);
   PluginResult<std::vector<ModelFinding>> ask_findings(Session& session, const SnapshotPtr& model,
                                                        Cancel cancel);
 

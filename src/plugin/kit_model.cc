@@ -9,41 +9,6 @@
 namespace muster::plugin {
 namespace {
 
-using document::MapReader;
-
-model::Declaration read_item(const document::Document& file, const document::Value& value,
-                             document::Problems& problems) {
-  model::Declaration made;
-  const document::Map* const map = value.map();
-  if (map == nullptr) {
-    if (value.kind() != document::Kind::Null) {
-      problems.add(file.place(value.mark), "an item is a mapping");
-    }
-    return made;
-  }
-  MapReader reader(file, value, "an item", problems);
-  made.type = reader.text("type");
-  if (const auto source = reader.text("inherit")) {
-    Result<model::Path> path = model::Path::parse(*source);
-    if (path) {
-      made.inherit = std::move(*path);
-    } else {
-      reader.invalid("inherit", path.error().message);
-    }
-  }
-  if (const document::Map* properties = reader.map("properties")) {
-    for (const document::Entry& entry : *properties) {
-      made.properties[entry.key] =
-          document::read_text(file, entry.value, entry.key, problems).value_or("");
-    }
-  }
-  for (const document::Entry& entry : *map) {
-    if (entry.key == "type" || entry.key == "inherit" || entry.key == "properties") continue;
-    made.children.emplace(entry.key, read_item(file, entry.value, problems));
-  }
-  return made;
-}
-
 // Makes edits, with the answers of plugins.
 class Maker {
  public:
@@ -218,10 +183,6 @@ void collect(const model::Node& node, std::vector<const model::Node*>& all) {
 }
 
 }  // namespace
-
-model::Declaration read_declaration(const document::Document& file, document::Problems& problems) {
-  return read_item(file, file.root, problems);
-}
 
 KitModel declared_model(std::string name, const model::SchemaPtr& schema,
                         const model::Declaration& declaration, PluginHost& host) {

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "document/map_reader.h"
 #include "model/declaration.h"
 #include "model/tree.h"
 #include "plugin/host.h"
@@ -11,9 +10,6 @@
 // Models for the contract test kit.
 
 namespace muster::plugin {
-
-// A declaration from a file: `type`, `inherit`, `properties`, and children.
-model::Declaration read_declaration(const document::Document& file, document::Problems& problems);
 
 struct KitModel {
   std::string name;

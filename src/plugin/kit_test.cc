@@ -2,9 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "document/reader.h"
-#include "plugin/kit_model.h"
 #include "plugin/plugin_test_util.h"
+#include "sitefile/site.h"
 
 namespace muster::plugin {
 namespace {
@@ -37,13 +36,12 @@ class KitTest : public ::testing::Test {
 };
 
 TEST_F(KitTest, AGoodPluginPasses) {
-  document::Problems problems;
-  const auto read = document::read_document(
+  sitefile::Site site = sitefile::read_site_text(
       "deployments: {d: {type: deployment, clusters: {c: {type: cluster, nodes: {n1: "
       "{type: node, properties: {hostname: n1}}}}}}}\n",
-      "m.yaml");
-  models_.push_back({"m.yaml", read_declaration(read.document, problems)});
-  ASSERT_TRUE(problems.empty());
+      "m.yaml", {});
+  ASSERT_TRUE(site.good());
+  models_.push_back({"m.yaml", std::move(site.declaration)});
   EXPECT_THAT(failed(folder_.add_python("core", R"(
     def create_configuration(self, ctx):
         return [ConfigTask(node, node, "make", "file", "/x") for node in ctx.query("node")]

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <pugixml.hpp>
 #include <utility>
 
+#include "base/number.h"
 #include "base/utf8.h"
 #include "model/quoted.h"
 
@@ -56,10 +56,8 @@ bool is_known_entity(std::string_view body) {
   body.remove_prefix(1);
   const int base = body.starts_with('x') ? 16 : 10;
   if (base == 16) body.remove_prefix(1);
-  std::uint32_t value = 0;
-  const char* const end = body.data() + body.size();
-  const auto [stop, error] = std::from_chars(body.data(), end, value, base);
-  return error == std::errc() && stop == end && is_xml_character(value);
+  const auto value = whole_number<std::uint32_t>(body, base);
+  return value && is_xml_character(*value);
 }
 
 bool is_utf8_name(std::string encoding) {

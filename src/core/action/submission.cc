@@ -466,13 +466,8 @@ class Submission {
 bool answer_from_key(Step& step, const Submit& submit) {
   const auto* entry = step.state.idempotency.find(submit.idempotency->key);
   if (entry == nullptr) return false;
-  if (entry->digest != submit.idempotency->digest) {
-    step.reply(submit.request,
-               Error{ErrorCode::IdempotencyMismatch,
-                     "this Idempotency-Key was used with another request body; use a new key"});
-  } else if (entry->in_flight) {
-    step.reply(submit.request, Error{ErrorCode::IdempotencyInFlight,
-                                     "a request with this Idempotency-Key is being worked on"});
+  if (const auto conflict = IdempotencyTable::conflict(*entry, *submit.idempotency)) {
+    step.reply(submit.request, *conflict);
   } else {
     step.effects.replies.push_back({submit.request, SubmitReply{{}, entry->actions}});
   }

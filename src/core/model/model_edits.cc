@@ -273,13 +273,8 @@ void begin(Step& step, PendingEdit pending) {
 bool answer_from_key(Step& step, const EditModel& edit) {
   const auto* entry = step.state.idempotency.find(edit.idempotency->key);
   if (entry == nullptr) return false;
-  if (entry->digest != edit.idempotency->digest) {
-    step.reply(edit.request,
-               Error{ErrorCode::IdempotencyMismatch,
-                     "this Idempotency-Key was used with another request body; use a new key"});
-  } else if (entry->in_flight) {
-    step.reply(edit.request, Error{ErrorCode::IdempotencyInFlight,
-                                   "a request with this Idempotency-Key is being worked on"});
+  if (const auto conflict = IdempotencyTable::conflict(*entry, *edit.idempotency)) {
+    step.reply(edit.request, *conflict);
   } else {
     step.effects.replies.push_back({edit.request, ModelReply{entry->revision, nullptr, false}});
   }
