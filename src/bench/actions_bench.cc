@@ -17,7 +17,7 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kStallMax = Duration::minutes(2);
-constexpr Duration kEndWithin = Duration::minutes(10);
+constexpr Duration kActionsWithin = Duration::minutes(10);
 
 // Several clients that submit until the count is reached, holding back while too much is under way.
 class Submitters {
@@ -89,7 +89,7 @@ Result<Json> run_actions(const ActionsOptions& options, const Host& host) {
   host.say(fmt::format("{} no-ops in batches of {}\n", options.count, options.batch));
   const Stopwatch watch;
   MUSTER_TRY(Submitters(options, controller, *fleet).run());
-  MUSTER_TRY(fleet->wait_acked(options.count, kEndWithin));
+  MUSTER_TRY(fleet->wait_acked(options.count, kActionsWithin));
   const double seconds = watch.seconds();
 
   const Duration cpu = controller.process().cpu_time() - cpu_before;

@@ -11,8 +11,8 @@
 namespace muster::bench {
 namespace {
 
-constexpr Duration kEndWithin = Duration::minutes(2);
-constexpr Duration kLook = Duration::millis(100);
+constexpr Duration kFanOutWithin = Duration::minutes(2);
+constexpr Duration kFanOutLook = Duration::millis(100);
 
 struct Idle {
   double cpu_percent = 0;
@@ -26,7 +26,7 @@ Result<Idle> watch_idle(const AgentsOptions& options, ControllerProcess& control
   const Stopwatch watch;
   while (watch.elapsed() < Duration::seconds(static_cast<std::int64_t>(options.idle_seconds))) {
     if (host.interrupted()) return fail(interrupted_error());
-    if (controller.process().wait_end(kLook)) {
+    if (controller.process().wait_end(kFanOutLook)) {
       return fail(ErrorCode::Internal, "the controller ended: {}", controller.process().log_tail());
     }
   }
@@ -60,7 +60,7 @@ Result<Json> run_agents(const AgentsOptions& options, const Host& host) {
   for (std::size_t i = 0; i < options.rounds; ++i) {
     const Stopwatch watch;
     MUSTER_TRY(controller.submit(body));
-    MUSTER_TRY(fleet->wait_acked((i + 1) * options.agents, kEndWithin));
+    MUSTER_TRY(fleet->wait_acked((i + 1) * options.agents, kFanOutWithin));
     rounds.add(watch.elapsed());
   }
   const double slowest = rounds.percentile_ms(1.0) / 1000;

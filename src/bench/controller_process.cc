@@ -10,7 +10,7 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kReadyWithin = Duration::minutes(3);
-constexpr Duration kLook = Duration::millis(2);
+constexpr Duration kReadyLook = Duration::millis(2);
 constexpr std::size_t kQuotedMax = 400;
 
 Result<std::string> call(http::ClientRequest request) {
@@ -44,7 +44,7 @@ Result<void> ControllerProcess::wait_until_ready(const Host& host) {
       return fail(ErrorCode::Timeout, "the controller was not ready within {}: {}",
                   format_duration(kReadyWithin), process_.log_tail());
     }
-    if (process_.wait_end(kLook)) {
+    if (process_.wait_end(kReadyLook)) {
       return fail(ErrorCode::Internal, "the controller ended at its start: {}",
                   process_.log_tail());
     }

@@ -12,7 +12,7 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kDialWithin = Duration::minutes(2);
-constexpr auto kLook = std::chrono::milliseconds(50);
+constexpr auto kFleetLook = std::chrono::milliseconds(50);
 // Dials under way at a time: as many hosts that boot together would be.
 constexpr std::size_t kDialsMax = 200;
 constexpr Duration kHeartbeatEvery = Duration::seconds(5);
@@ -75,7 +75,7 @@ Result<void> EmulatedFleet::dial(std::size_t agents, const std::string& controll
     MUSTER_TRY(check());
     std::unique_lock lock(progress_.mutex);
     const std::size_t seen = progress_.up;
-    progress_.changed.wait_for(lock, kLook, [&] { return progress_.up != seen; });
+    progress_.changed.wait_for(lock, kFleetLook, [&] { return progress_.up != seen; });
   }
   return {};
 }
@@ -105,7 +105,7 @@ Result<void> EmulatedFleet::wait_room(std::uint64_t count, Duration deadline) {
                   progress_.acked.load(), count, format_duration(deadline));
     }
     std::unique_lock lock(progress_.mutex);
-    progress_.changed.wait_for(lock, kLook, [&] { return progress_.acked >= count; });
+    progress_.changed.wait_for(lock, kFleetLook, [&] { return progress_.acked >= count; });
   }
   return {};
 }

@@ -8,7 +8,7 @@ namespace muster::bench {
 namespace {
 
 // A wait looks up this often whether somebody has ended the benchmark.
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kEventsLook = std::chrono::milliseconds(100);
 
 // Events are JSON with sorted keys and no spaces, so the status need not be parsed to be seen; the
 // client must not take the time that it is there to measure.
@@ -88,7 +88,7 @@ Result<void> EventWatch::wait_ended(std::size_t count, Duration deadline) {
       return fail(ErrorCode::Timeout, "{} of {} actions ended within {}", ended_, count,
                   format_duration(deadline));
     }
-    changed_.wait_for(lock, kLook, [&] { return ended_ >= count || problem_.has_value(); });
+    changed_.wait_for(lock, kEventsLook, [&] { return ended_ >= count || problem_.has_value(); });
   }
   return {};
 }

@@ -16,8 +16,8 @@ namespace muster::bench {
 namespace {
 
 constexpr Duration kConnectWithin = Duration::seconds(60);
-constexpr Duration kEndWithin = Duration::minutes(10);
-constexpr Duration kLook = Duration::millis(10);
+constexpr Duration kRunsWithin = Duration::minutes(10);
+constexpr Duration kRunsLook = Duration::millis(10);
 constexpr double kTicksMs = 1000.0;
 
 std::string agent_name(std::size_t index) { return fmt::format("a{}", index + 1); }
@@ -73,7 +73,7 @@ Result<void> wait_online(ControllerProcess& controller, Agents& agents, std::siz
       return fail(ErrorCode::Timeout, "{} of {} agents were connected within {}", online, count,
                   format_duration(kConnectWithin));
     }
-    if (controller.process().wait_end(kLook)) {
+    if (controller.process().wait_end(kRunsLook)) {
       return fail(ErrorCode::Internal, "the controller ended: {}", controller.process().log_tail());
     }
   }
@@ -106,7 +106,7 @@ Result<Json> run_exec(const ExecOptions& options, const Host& host) {
     const std::size_t size = std::min(options.batch, options.count - first);
     MUSTER_TRY(controller.submit(execs_body(first, size, options.agents)));
   }
-  if (auto ended = events->wait_ended(options.count, kEndWithin); !ended) {
+  if (auto ended = events->wait_ended(options.count, kRunsWithin); !ended) {
     MUSTER_TRY(agents.check());
     return fail(ended.error());
   }

@@ -10,7 +10,7 @@
 namespace muster::bench {
 namespace {
 
-constexpr Duration kEndWithin = Duration::seconds(30);
+constexpr Duration kAnswerWithin = Duration::seconds(30);
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Result<Json> run_latency(const LatencyOptions& options, const Host& host) {
     const Stopwatch watch;
     MUSTER_TRY(controller.submit(body));
     const Duration answered = watch.elapsed();
-    MUSTER_TRY(events->wait_ended(i + 1, kEndWithin));
+    MUSTER_TRY(events->wait_ended(i + 1, kAnswerWithin));
     if (i < options.warmup) continue;
     accepted.add(answered);
     samples.add(watch.elapsed());

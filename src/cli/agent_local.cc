@@ -12,15 +12,15 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::size_t kPagesMax = 1000;
-constexpr std::size_t kPage = 500;
+constexpr std::size_t kLocalPagesMax = 1000;
+constexpr std::size_t kLocalPage = 500;
 constexpr std::size_t kMatchesShown = 5;
 
 Outcome<Json> list_all(ApiClient& client, const AgentListOptions& options) {
   Json actions = Json::array();
   const std::size_t wanted = options.limit.value_or(SIZE_MAX);
-  for (std::size_t page = 0; page < kPagesMax && actions.size() < wanted; ++page) {
-    Query query = {{"limit", std::to_string(std::min(wanted - actions.size(), kPage))}};
+  for (std::size_t page = 0; page < kLocalPagesMax && actions.size() < wanted; ++page) {
+    Query query = {{"limit", std::to_string(std::min(wanted - actions.size(), kLocalPage))}};
     if (options.state != "all") query.emplace_back("state", options.state);
     if (!actions.empty()) query.emplace_back("marker", json_text(actions.back(), "id"));
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/actions", query));
@@ -103,7 +103,7 @@ Outcome<ExitCode> agent_schedule(Context& context, ApiClient& client,
       context.has_trailing ? std::optional(context.trailing) : std::nullopt;
   MUSTER_TRY_ASSIGN(Json action, action_from_flags(submit, argv, context.environment.now()));
   MUSTER_TRY_ASSIGN(const Json answer, client.post("/v1/actions", {{"action", std::move(action)}}));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, answer);
   } else {
     context.console.out(submit.id + "\n");
@@ -116,7 +116,7 @@ Outcome<ExitCode> agent_schedule(Context& context, ApiClient& client,
 
 Outcome<ExitCode> agent_list(Context& context, ApiClient& client, const AgentListOptions& options) {
   MUSTER_TRY_ASSIGN(const Json actions, list_all(client, options));
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     print_document(context, {{"actions", actions}});
   } else if (context.options.format == Format::Name) {
     for (const Json& action : actions) context.console.out(json_text(action, "id") + "\n");

@@ -29,7 +29,7 @@ void add_list(CLI::App& actions, Context& context) {
   });
 }
 
-void add_show(CLI::App& actions, Context& context) {
+void add_show_action(CLI::App& actions, Context& context) {
   CLI::App* app = add_command(actions, "show", "Show everything about one action",
                               "  muster actions show nightly-backup\n"
                               "  muster actions show 3f2a -o yaml\n");
@@ -149,7 +149,7 @@ void add_action_commands(CLI::App& root, Context& context) {
   actions->require_subcommand(1);
   add_submit_command(*actions, context);
   add_list(*actions, context);
-  add_show(*actions, context);
+  add_show_action(*actions, context);
   add_wait_command(*actions, context);
   add_logs_command(*actions, context);
   add_explain_command(*actions, context);

@@ -13,7 +13,7 @@ void add_values(CLI::App& app, std::vector<std::string>& values, const std::stri
   app.add_option("values", values, help)->type_name("NAME=VALUE");
 }
 
-void add_create(CLI::App& model, Context& context) {
+void add_create_item(CLI::App& model, Context& context) {
   CLI::App* app =
       add_command(model, "create", "Create an item",
                   "  muster model create /software/items/ntp --type package name=chrony\n");
@@ -73,7 +73,7 @@ void add_remove(CLI::App& model, Context& context) {
   });
 }
 
-void add_show(CLI::App& model, Context& context) {
+void add_show_item(CLI::App& model, Context& context) {
   CLI::App* app =
       add_command(model, "show", "Show an item",
                   "  muster model show /deployments/d1\n"
@@ -234,10 +234,10 @@ void add_model_commands(CLI::App& root, Context& context) {
                                 "  muster model update /software/items/ntp version=4.3\n"
                                 "  muster model history\n");
   model->require_subcommand(1);
-  add_show(*model, context);
+  add_show_item(*model, context);
   add_tree(*model, context);
   add_find(*model, context);
-  add_create(*model, context);
+  add_create_item(*model, context);
   add_inherit(*model, context);
   add_update(*model, context);
   add_remove(*model, context);

@@ -18,7 +18,7 @@ void add_check(CLI::App& packs, Context& context) {
   on_run(app, context, [&context, options] { return check_packs(context, *options); });
 }
 
-void add_show(CLI::App& packs, Context& context) {
+void add_show_pack(CLI::App& packs, Context& context) {
   CLI::App* app = add_command(packs, "show", "Show one pack, with the types that it has",
                               "  muster packs show files\n");
   auto options = std::make_shared<pack::PackOptions>();
@@ -52,7 +52,7 @@ void add_pack_commands(CLI::App& root, Context& context) {
   add_pack_options(*list, *listed);
   on_run(list, context, [&context, listed] { return list_packs(context, *listed); });
 
-  add_show(*packs, context);
+  add_show_pack(*packs, context);
   add_check(*packs, context);
 
   CLI::App* schema =

@@ -10,7 +10,7 @@ void add_graph(CLI::App& app, std::string& graph) {
       ->check(CLI::IsMember({"dot", "svg"}).description(""));
 }
 
-void add_create(CLI::App& app, Context& context) {
+void add_create_plan(CLI::App& app, Context& context) {
   auto options = std::make_shared<PlanOptions>();
   app.add_option("--why", options->why, "The reason, kept with the plan")->type_name("TEXT");
   app.add_flag("--no-lock", options->no_lock, "Take no node out of service meanwhile");
@@ -77,14 +77,14 @@ void add_plan_commands(CLI::App& root, Context& context) {
   CLI::App* plan = add_command(root, "plan", "Work out what must change, and show it",
                                "  muster plan\n"
                                "  muster plan --detailed-exitcode -o json\n");
-  add_create(*plan, context);
+  add_create_plan(*plan, context);
 
   CLI::App* plans = add_command(root, "plans", "Make plans and look at them",
                                 "  muster plans list\n  muster plans show 3\n");
   plans->require_subcommand(1);
-  add_create(*add_command(*plans, "create", "Work out what must change, and show it",
-                          "  muster plans create --why 'security update'\n"),
-             context);
+  add_create_plan(*add_command(*plans, "create", "Work out what must change, and show it",
+                               "  muster plans create --why 'security update'\n"),
+                  context);
   add_looks(*plans, context);
   CLI::App* remove = add_command(*plans, "remove", "Remove a plan", "  muster plans remove 3\n");
   auto removed = std::make_shared<std::uint64_t>(0);

@@ -8,16 +8,16 @@
 #include "cli/fields.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/reconnect.h"
 #include "cli/sse.h"
 #include "cli/text.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr Backoff kReconnect = {Duration::millis(200), Duration::seconds(5)};
-constexpr std::uint32_t kReconnectsMax = 120;  // in a row: about ten minutes
+constexpr std::uint32_t kEventReconnectsMax = 120;  // in a row: about ten minutes
 constexpr Duration kSilenceMax = Duration::seconds(45);
-constexpr std::uint32_t kPage = 500;
+constexpr std::uint32_t kEventsPage = 500;
 
 std::string event_line(const Json& event, bool wide) {
   const std::string subject = json_text(event, "subject");
@@ -102,8 +102,8 @@ Outcome<Latest> latest_events(ApiClient& client, const EventOptions& options) {
   while (before.is_number() && latest.events.size() < options.last) {
     Query query = filters_of(options);
     query.emplace_back("before", std::to_string(before.get<std::int64_t>()));
-    query.emplace_back(
-        "limit", std::to_string(std::min<std::size_t>(options.last - latest.events.size(), kPage)));
+    query.emplace_back("limit", std::to_string(std::min<std::size_t>(
+                                    options.last - latest.events.size(), kEventsPage)));
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/events", query));
     const Json& events = json_at(answer, "events");
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
@@ -117,10 +117,10 @@ Outcome<Latest> latest_events(ApiClient& client, const EventOptions& options) {
 // Pages that a filter left short are put together.
 Outcome<Latest> events_after(ApiClient& client, const EventOptions& options, std::uint64_t after) {
   Latest found;
-  while (found.events.size() < kPage) {
+  while (found.events.size() < kEventsPage) {
     Query query = filters_of(options);
     query.emplace_back("after", std::to_string(after));
-    query.emplace_back("limit", std::to_string(kPage - found.events.size()));
+    query.emplace_back("limit", std::to_string(kEventsPage - found.events.size()));
     MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/events", query));
     for (const Json& event : json_at(answer, "events")) found.events.push_back(event);
     found.last = json_int(answer, "last");
@@ -133,7 +133,7 @@ Outcome<Latest> events_after(ApiClient& client, const EventOptions& options, std
 }
 
 Outcome<ExitCode> print_page(Context& context, const Latest& found) {
-  if (context.options.format == Format::Json || context.options.format == Format::Yaml) {
+  if (wants_document(context)) {
     Json events = Json::array();
     for (const Json& event : found.events) events.push_back(event);
     print_document(
@@ -182,7 +182,7 @@ Outcome<ExitCode> follow_events(Context& context, ApiClient& client, const Event
     if (!end) {
       const Failure& failure = end.error();
       const bool again = failure.exit == ExitCode::Unreachable || failure.http_status >= 500;
-      if (!again || failures >= kReconnectsMax) return fail(Failure(failure));
+      if (!again || failures >= kEventReconnectsMax) return fail(Failure(failure));
     }
     if (++failures == 1) context.console.say("connection lost; connecting again\n");
     context.environment.sleep(kReconnect.delay(failures));
@@ -199,7 +199,7 @@ Outcome<ExitCode> print_events(Context& context, ApiClient& client, const EventO
     if (options.follow) return follow_events(context, client, options, printer, *options.after);
     MUSTER_TRY_ASSIGN(const Latest found, events_after(client, options, *options.after));
     MUSTER_TRY_ASSIGN(const ExitCode exit, print_page(context, found));
-    if (found.events.size() == kPage && context.options.is_table()) {
+    if (found.events.size() == kEventsPage && context.options.is_table()) {
       context.console.say(fmt::format("Next page: muster events --after {}\n",
                                       json_int(found.events.back(), "seq")));
     }

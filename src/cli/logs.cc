@@ -1,26 +1,17 @@
 #include <algorithm>
-#include <charconv>
 
 #include "base/backoff.h"
+#include "base/number.h"
 #include "cli/actions.h"
 #include "cli/fields.h"
 #include "cli/interrupt.h"
+#include "cli/reconnect.h"
 #include "cli/text.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr Backoff kReconnect = {Duration::millis(200), Duration::seconds(5)};
-constexpr std::uint32_t kReconnectsMax = 60;  // in a row without a byte: about five minutes
-
-std::optional<std::uint64_t> number_of(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
+constexpr std::uint32_t kLogReconnectsMax = 60;  // in a row without a byte: about five minutes
 
 Query query_of(const LogOptions& options, std::uint64_t offset) {
   Query query = {{"offset", std::to_string(offset)}};
@@ -44,8 +35,8 @@ Outcome<ExitCode> print_pages(Context& context, ApiClient& client, const LogOpti
     MUSTER_TRY_ASSIGN(const http::ClientResponse page,
                       client.fetch(path, query_of(options, offset)));
     if (!context.console.out(page.body)) return ExitCode::Ok;
-    const std::uint64_t next =
-        number_of(page.header("x-muster-log-offset")).value_or(offset + page.body.size());
+    const std::uint64_t next = whole_number<std::uint64_t>(page.header("x-muster-log-offset"))
+                                   .value_or(offset + page.body.size());
     // An action that still runs has no end yet: what there is now has been printed.
     const bool is_last = page.header("x-muster-log-end") == "true" || page.body.empty();
     if (is_last || next <= offset) {
@@ -111,7 +102,7 @@ class LogFollower {
 
   Outcome<void> back_off(const Failure& failure) {
     const bool again = failure.exit == ExitCode::Unreachable || failure.http_status == 503;
-    if (!again || ++failures_ > kReconnectsMax) return fail(Failure(failure));
+    if (!again || ++failures_ > kLogReconnectsMax) return fail(Failure(failure));
     if (failures_ == 1) {
       context_.console.say(
           fmt::format("connection lost ({}); connecting again\n", printable(failure.detail)));

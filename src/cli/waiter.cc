@@ -6,12 +6,11 @@
 
 #include "base/backoff.h"
 #include "cli/fields.h"
+#include "cli/reconnect.h"
 #include "cli/sse.h"
 
 namespace muster::cli {
 namespace {
-
-constexpr Backoff kReconnect = {Duration::millis(200), Duration::seconds(5)};
 
 // The stream ended for a reason that another connection may cure.
 bool is_transient(const Failure& failure) {

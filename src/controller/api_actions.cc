@@ -97,7 +97,7 @@ void refuse_wrong(const CallPtr& call, CreateBody body, Problems problems) {
       });
 }
 
-void create(const CallPtr& call) {
+void submit_actions(const CallPtr& call) {
   const http::Request& request = call->request;
   if (const auto typed = check_json_body(request); !typed) return call->refuse(typed.error());
   MUSTER_CALL_TRY_ASSIGN(call, auto idempotency, idempotency_of(request));
@@ -146,7 +146,7 @@ void list_by_id(const CallPtr& call, const std::vector<Uuid>& ids) {
   call->answer(200, body);
 }
 
-void list(const CallPtr& call) {
+void list_actions(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto ids, decode_action_ids(call->request.query));
   if (ids) return list_by_id(call, *ids);
   MUSTER_CALL_TRY_ASSIGN(call, store::ActionQuery query, decode_action_query(call->request.query));
@@ -185,7 +185,7 @@ void list(const CallPtr& call) {
   call->answer(200, body);
 }
 
-void get(const CallPtr& call) {
+void get_action(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -194,7 +194,7 @@ void get(const CallPtr& call) {
   call->answer_text(200, action_document(*action), {{"ETag", etag(*action)}});
 }
 
-void explain(const CallPtr& call) {
+void explain_action(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -224,10 +224,10 @@ void explain(const CallPtr& call) {
 }  // namespace
 
 void add_action_routes(Routes& routes) {
-  routes.add("POST", "/v1/actions", Permission::Submit, create);
-  routes.add("GET", "/v1/actions", Permission::Read, list);
-  routes.add("GET", "/v1/actions/{ref}", Permission::Read, get);
-  routes.add("GET", "/v1/actions/{ref}/explain", Permission::Read, explain);
+  routes.add("POST", "/v1/actions", Permission::Submit, submit_actions);
+  routes.add("GET", "/v1/actions", Permission::Read, list_actions);
+  routes.add("GET", "/v1/actions/{ref}", Permission::Read, get_action);
+  routes.add("GET", "/v1/actions/{ref}/explain", Permission::Read, explain_action);
 }
 
 }  // namespace muster::controller

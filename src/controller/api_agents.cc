@@ -32,7 +32,7 @@ Result<std::vector<core::AgentPtr>> stored_agents(store::Store& store) {
   }
 }
 
-void list(const CallPtr& call) {
+void list_agents(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -78,7 +78,7 @@ void answer_with_agent(const CallPtr& call, const core::AgentPtr& agent) {
                {{"ETag", fmt::format("\"{}\"", agent->revision)}});
 }
 
-void get(const CallPtr& call) {
+void get_agent(const CallPtr& call) {
   if (const auto query = http::Query::parse(call->request.query, {}); !query) {
     return call->refuse(query.error());
   }
@@ -117,8 +117,8 @@ void refresh_all(const CallPtr& call) { refresh(call, {}); }
 }  // namespace
 
 void add_agent_routes(Routes& routes) {
-  routes.add("GET", "/v1/agents", Permission::Read, list);
-  routes.add("GET", "/v1/agents/{name}", Permission::Read, get);
+  routes.add("GET", "/v1/agents", Permission::Read, list_agents);
+  routes.add("GET", "/v1/agents/{name}", Permission::Read, get_agent);
   routes.add("POST", "/v1/agents/refresh", Permission::Refresh, refresh_all);
   routes.add("POST", "/v1/agents/{name}/refresh", Permission::Refresh, refresh_one);
 }

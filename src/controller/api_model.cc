@@ -36,7 +36,7 @@ Error no_item(const model::Path& path) {
             .path = path.text()}}};
 }
 
-Result<Shown> show(const core::ModelView& view, const model::Path& path, std::size_t depth) {
+Result<Shown> show_item(const core::ModelView& view, const model::Path& path, std::size_t depth) {
   const model::Node* node = view.tree.find(path);
   if (!node) return fail(no_item(path));
   if (count_items(*node, depth, kItemsPerAnswerMax) > kItemsPerAnswerMax) {
@@ -56,7 +56,9 @@ void get_item(const CallPtr& call) {
   MUSTER_CALL_TRY_ASSIGN(call, const auto depth, http::query_number(query, "depth", 0, kDepthMax));
   ask_model<Shown>(
       call,
-      [path, depth](const core::ModelView& view) { return show(view, path, depth.value_or(0)); },
+      [path, depth](const core::ModelView& view) {
+        return show_item(view, path, depth.value_or(0));
+      },
       [call](const Shown& shown) { call->answer(200, shown.body, headers_of(shown)); });
 }
 
@@ -249,7 +251,7 @@ void answer_edit(const CallPtr& call, const Edit& edit, const core::ModelReply& 
       [shown = edit.shown, reply](const core::ModelView& view) -> Result<Answer> {
         Answer answer{edit_json(reply, view.schema), {}};
         if (shown && !reply.dry_run) {
-          if (auto item = show(view, *shown, 0)) answer.shown = std::move(*item);
+          if (auto item = show_item(view, *shown, 0)) answer.shown = std::move(*item);
         }
         return answer;
       },

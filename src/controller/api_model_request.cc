@@ -10,7 +10,7 @@
 namespace muster::controller {
 namespace {
 
-constexpr std::size_t kNameCharactersMax = 255;
+constexpr std::size_t kIdCharactersMax = 255;
 constexpr std::size_t kPathCharactersMax = 16'384;
 
 std::string read_why(ObjectReader& reader) {
@@ -57,8 +57,8 @@ Result<EditBody> decode_create_item(std::string_view body, const model::Path& pa
   ObjectReader reader(json, "", problems);
   EditBody result;
   std::string id;
-  if (reader.require("id")) id = reader.text("id", kNameCharactersMax).value_or("");
-  const auto type = reader.text("type", kNameCharactersMax);
+  if (reader.require("id")) id = reader.text("id", kIdCharactersMax).value_or("");
+  const auto type = reader.text("type", kIdCharactersMax);
   const auto source = read_path(reader, "inherit");
   model::GivenProperties properties;
   read_properties(reader, problems, properties, nullptr);

@@ -2,20 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/overloaded.h"
 #include "model/quoted.h"
 #include "model/regex.h"
 
 namespace muster::model {
 namespace {
 
-template <typename... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <typename... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
-std::string_view version_word(IpVersion version) {
+std::string_view version_name(IpVersion version) {
   switch (version) {
     case IpVersion::V4:
       return "4";
@@ -90,11 +84,11 @@ std::string check_text(const ValueCheck& check) {
           [](const NotEmptyCheck&) { return std::string("not_empty"); },
           [](const NotDigitsCheck&) { return std::string("not_digits"); },
           [](const NetworkCheck& network) {
-            return fmt::format("network {}", version_word(network.version));
+            return fmt::format("network {}", version_name(network.version));
           },
           [](const NotZeroAddressCheck&) { return std::string("not_zero_address"); },
           [](const IpAddressCheck& address) {
-            return fmt::format("ip_address {}", version_word(address.version));
+            return fmt::format("ip_address {}", version_name(address.version));
           },
           [](const Ipv6AndMaskCheck&) { return std::string("ipv6_and_mask"); },
           [](const RestrictedCheck& restricted) {

@@ -3,30 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/number.h"
+#include "base/overloaded.h"
 #include "model/ip_address.h"
 #include "model/quoted.h"
 #include "model/regex.h"
 
 namespace muster::model {
 namespace {
-
-template <typename... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <typename... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
 
 // Code points, so that a limit means the same in every script.
 std::size_t character_count(std::string_view text) {
@@ -100,7 +86,7 @@ std::string length_problem(std::size_t max, std::string_view value) {
 
 std::string range_problem(const IntegerRangeCheck& range, std::string_view value,
                           const std::string& shown) {
-  const std::optional<std::int64_t> number = parse_integer(value);
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(value);
   if (number && *number >= range.min && *number <= range.max) return {};
   return fmt::format("{} is not a whole number from {} to {}", shown, range.min, range.max);
 }
@@ -122,8 +108,8 @@ std::string max_value_problem(const MaxValueCheck& check, const PropertyLookup& 
   const std::string* const value = lookup(check.property);
   const std::string* const limit = lookup(check.limit);
   if (value == nullptr || limit == nullptr) return {};
-  const std::optional<std::int64_t> number = parse_integer(*value);
-  const std::optional<std::int64_t> most = parse_integer(*limit);
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(*value);
+  const std::optional<std::int64_t> most = whole_number<std::int64_t>(*limit);
   // What is no number is the business of the properties' own types.
   if (!number || !most || *number <= *most) return {};
   return fmt::format("property '{}' is {}, more than {}, which property '{}' allows",
@@ -148,8 +134,9 @@ std::string check_problem(const ValueCheck& check, std::string_view value, ShowV
   return std::visit(
       Overloaded{
           [&](const IntegerCheck&) {
-            return parse_integer(value) ? std::string()
-                                        : fmt::format("{} is not a whole number", shown);
+            return whole_number<std::int64_t>(value)
+                       ? std::string()
+                       : fmt::format("{} is not a whole number", shown);
           },
           [&](const IntegerRangeCheck& range) { return range_problem(range, value, shown); },
           [&](const LengthCheck& length) { return length_problem(length.max, value); },

@@ -13,7 +13,7 @@ using document::MapReader;
 using document::Problems;
 
 constexpr std::size_t kTemplatesMax = 1'000;
-constexpr std::array<std::string_view, 2> kKinds = {"config", "remote"};
+constexpr std::array<std::string_view, 2> kTaskKinds = {"config", "remote"};
 
 class TemplateReader {
  public:
@@ -28,8 +28,8 @@ class TemplateReader {
     made.type = reader.required_text("type");
     made.states = states(reader);
     made.if_set = reader.texts("if_set");
-    made.kind = reader.choice("task", kKinds).value_or(0) == 0 ? plan::TaskKind::Config
-                                                               : plan::TaskKind::Remote;
+    made.kind = reader.choice("task", kTaskKinds).value_or(0) == 0 ? plan::TaskKind::Config
+                                                                   : plan::TaskKind::Remote;
     made.description = required(reader, "description");
     if (made.kind == plan::TaskKind::Config) {
       made.call = call(reader.value("call"), reader.place("call"));

@@ -92,11 +92,11 @@ std::string parse_template_text(std::string_view text, TemplateText& parsed) {
 }
 
 const std::vector<const TaskTemplate*>& TaskTemplates::of(const model::ItemType& type) const {
-  static const std::vector<const TaskTemplate*> kNone;
+  static const std::vector<const TaskTemplate*> kNoTemplates;
   for (const model::ItemType* at = &type; at != nullptr; at = at->base) {
     if (const auto found = by_type_.find(at->id); found != by_type_.end()) return found->second;
   }
-  return kNone;
+  return kNoTemplates;
 }
 
 }  // namespace muster::plan

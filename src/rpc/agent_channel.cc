@@ -9,9 +9,6 @@
 namespace muster::rpc {
 namespace {
 
-constexpr int kKeepaliveMs = 30'000;
-constexpr int kKeepaliveTimeoutMs = 15'000;
-
 // The seam for TLS: nothing else knows how a controller is trusted.
 std::shared_ptr<grpc::ChannelCredentials> make_channel_credentials() {
   return grpc::InsecureChannelCredentials();

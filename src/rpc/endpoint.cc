@@ -1,5 +1,7 @@
 #include "rpc/endpoint.h"
 
+#include "base/number.h"
+
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -7,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -65,13 +66,9 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   if (bracketed) host = host.substr(1, host.size() - 2);
   const std::string_view forbidden = bracketed ? "/[]" : "/[]:";
   if (host.find_first_of(forbidden) != std::string_view::npos) return invalid();
-  Endpoint endpoint{.host = std::string(host)};
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), endpoint.port);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return invalid();
-  }
-  return endpoint;
+  const auto port = whole_number<std::uint16_t>(digits);
+  if (!port) return invalid();
+  return Endpoint{.host = std::string(host), .port = *port};
 }
 
 Result<void> check_exposure(const Endpoint& endpoint, bool insecure) {

@@ -25,8 +25,6 @@ namespace {
 
 namespace pb = ::muster::agent::v1;
 
-constexpr int kKeepaliveMs = 30'000;
-constexpr int kKeepaliveTimeoutMs = 15'000;
 constexpr int kPingIntervalMinMs = 10'000;
 constexpr auto kStopGrace = std::chrono::milliseconds(1500);
 constexpr auto kStopLimit = std::chrono::seconds(30);

@@ -8,7 +8,7 @@
 namespace muster::store {
 namespace {
 
-constexpr std::size_t kLoadPage = 5000;
+constexpr std::size_t kModelPage = 5000;
 constexpr std::size_t kProblemsShown = 20;
 
 // Everything that keeps a stored model from being used.
@@ -37,7 +37,7 @@ template <typename Visit>
 Result<void> for_each_item(Store& store, Visit visit) {
   std::string after;
   while (true) {
-    MUSTER_TRY_ASSIGN(RecordPage page, store.load(Space::Item, after, kLoadPage));
+    MUSTER_TRY_ASSIGN(RecordPage page, store.load(Space::Item, after, kModelPage));
     for (const Record& record : page.records) {
       after = record.key;
       visit(record.key, decode_item(record.value));
@@ -312,9 +312,9 @@ Result<std::optional<core::RestoredModel>> load_model(Store& store, const model:
                                .rewrite = std::move(migrated.rewrite),
                                .packs_changed = packs_changed};
   for (std::uint64_t before = 0;;) {
-    MUSTER_TRY_ASSIGN(const auto heads, list_revisions(store, before, kLoadPage));
+    MUSTER_TRY_ASSIGN(const auto heads, list_revisions(store, before, kModelPage));
     for (const RevisionHead& head : heads) restored.kept.push_front({head.number, head.changes});
-    if (heads.size() < kLoadPage) break;
+    if (heads.size() < kModelPage) break;
     before = heads.back().number;
   }
   return std::optional<core::RestoredModel>(std::move(restored));

@@ -108,7 +108,7 @@ Result<bool> event_exists(Database& database, std::uint64_t seq) {
   return select->step();
 }
 
-std::int64_t sql_limit(std::uint64_t limit) {
+std::int64_t sql_rows(std::uint64_t limit) {
   return static_cast<std::int64_t>(
       std::min(limit, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
 }
@@ -216,7 +216,7 @@ Result<std::size_t> SqliteStore::purge_actions(Database& database, const Retenti
         auto select,
         database.use("SELECT seq, finished_at FROM actions INDEXED BY actions_by_finished_at WHERE "
                      "finished_at > 0 AND live = 0 ORDER BY finished_at, seq LIMIT ?1"));
-    select->bind(1, sql_limit(limit));
+    select->bind(1, sql_rows(limit));
     const Timestamp oldest_kept = now - retention.age_max;
     while (true) {
       MUSTER_TRY_ASSIGN(const bool row, select->step());
@@ -243,7 +243,7 @@ Result<std::size_t> SqliteStore::purge_events(Database& database, const Retentio
   {
     MUSTER_TRY_ASSIGN(auto select,
                       database.use("SELECT seq, at FROM events ORDER BY seq LIMIT ?1"));
-    select->bind(1, sql_limit(limit));
+    select->bind(1, sql_rows(limit));
     const Timestamp oldest_kept = now - retention.age_max;
     while (true) {
       MUSTER_TRY_ASSIGN(const bool row, select->step());
