@@ -31,12 +31,6 @@ Query query_of(const ListOptions& options) {
   return query;
 }
 
-Headers if_match(const std::string& revision) {
-  if (revision.empty()) return {};
-  const bool quoted = revision.starts_with('"');
-  return {{"If-Match", quoted ? revision : fmt::format("\"{}\"", revision)}};
-}
-
 std::string next_page_command(const ListOptions& options, const std::string& marker) {
   std::string command = "muster actions list";
   const auto add = [&](const char* flag, const std::vector<std::string>& values) {

@@ -39,6 +39,11 @@ bool outcome_is_open(const Failure& failure) {
 
 }  // namespace
 
+Headers if_match(const std::string& etag) {
+  if (etag.empty()) return {};
+  return {{"If-Match", etag.starts_with('"') ? etag : fmt::format("\"{}\"", etag)}};
+}
+
 std::string percent_encode(std::string_view text) {
   std::string encoded;
   for (const char c : text) {

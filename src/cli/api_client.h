@@ -20,6 +20,9 @@ namespace muster::cli {
 using Query = std::vector<std::pair<std::string, std::string>>;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// No header if it is empty; quotes are added where they are missing.
+Headers if_match(const std::string& etag);
+
 // For one segment of a path or one part of a query.
 std::string percent_encode(std::string_view text);
 

@@ -15,8 +15,8 @@ namespace {
 
 Failure failure_of(const std::vector<document::Problem>& problems, const std::string& file) {
   Failure failure(Error{ErrorCode::InvalidRequest,
-                        fmt::format("{} cannot be used: {} thing{} wrong in it", file,
-                                    problems.size(), problems.size() == 1 ? " is" : "s are")});
+                        fmt::format("{} cannot be used: {} thing{} wrong", file, problems.size(),
+                                    problems.size() == 1 ? " is" : "s are")});
   failure.code = "invalid_file";
   failure.exit = ExitCode::Usage;
   for (const document::Problem& problem : problems) {
@@ -54,15 +54,19 @@ void add_places(Failure& failure, const sitefile::Places& places) {
   }
 }
 
-Outcome<Json> apply_file(Context& context, ApiClient& client, const ApplyOptions& options,
-                         const std::string& file, const sitefile::Values& values) {
+// All files as one edit: what the last of them declares must not prune what the first one does.
+Outcome<Json> apply_together(Context& context, ApiClient& client, const ApplyOptions& options) {
+  MUSTER_TRY_ASSIGN(sitefile::Values values, values_of(options));
+  const std::string file = options.files.size() == 1
+                               ? options.files.front()
+                               : fmt::format("the {} files", options.files.size());
   auto at = model::Path::parse(options.at);
   if (!at) return usage("--at: {}", at.error().message);
   sitefile::Site site =
-      sitefile::read_site(file, {.at = std::move(*at), .values = values, .schema = nullptr});
+      sitefile::read_site(options.files, {.at = std::move(*at), .values = std::move(values)});
   if (!site.good()) return fail(failure_of(site.problems, file));
   for (const std::string& name : site.unused_values) {
-    context.console.warn(fmt::format("{}: no placeholder is called '{}'\n", file, name));
+    context.console.warn(fmt::format("no placeholder is called '{}'\n", name));
   }
   Json body = {{"at", site.at.text()},
                {"model", model::to_json(site.declaration)},
@@ -77,14 +81,10 @@ Outcome<Json> apply_file(Context& context, ApiClient& client, const ApplyOptions
 }  // namespace
 
 Outcome<ExitCode> apply_files(Context& context, ApiClient& client, const ApplyOptions& options) {
-  MUSTER_TRY_ASSIGN(const sitefile::Values values, values_of(options));
-  bool changes = false;
-  for (const std::string& file : options.files) {
-    MUSTER_TRY_ASSIGN(const Json answer, apply_file(context, client, options, file, values));
-    print_edit(context, answer);
-    changes = changes || json_bool(answer, "changed");
-  }
-  return changes && options.detailed_exitcode ? ExitCode::Changes : ExitCode::Ok;
+  MUSTER_TRY_ASSIGN(const Json answer, apply_together(context, client, options));
+  print_edit(context, answer);
+  return json_bool(answer, "changed") && options.detailed_exitcode ? ExitCode::Changes
+                                                                   : ExitCode::Ok;
 }
 
 Outcome<ExitCode> diff_files(Context& context, ApiClient& client, ApplyOptions options) {

@@ -12,7 +12,7 @@
 namespace muster::cli {
 
 struct ApplyOptions {
-  std::vector<std::string> files;   // files or folders, each an edit of its own place
+  std::vector<std::string> files;   // files or folders, all of them one edit
   std::string at = "/";             // what the files declare
   bool prune = false;               // what is no longer declared goes
   std::vector<std::string> values;  // NAME=VALUE, of placeholders

@@ -94,9 +94,9 @@ void add_tree(CLI::App& model, Context& context) {
                               "  muster model tree\n"
                               "  muster model tree /deployments --depth 4\n");
   auto path = std::make_shared<std::string>("/");
-  auto depth = std::make_shared<std::uint64_t>(10);
+  auto depth = std::make_shared<std::optional<std::uint64_t>>();
   app->add_option("path", *path, "Path of the item (default /)")->type_name("PATH");
-  app->add_option("--depth", *depth, "How many levels (default 10)")
+  app->add_option("--depth", *depth, "How many levels (default 10, or fewer of a large model)")
       ->type_name("N")
       ->check(CLI::Range(0, 64).description(""));
   on_controller(app, context, [&context, path, depth](ApiClient& client) {
@@ -161,7 +161,8 @@ void add_history(CLI::App& model, Context& context) {
 
 void add_file_options(CLI::App& app, ApplyOptions& options) {
   add_repeated(app, "-f,--file", options.files,
-               "Model file (YAML, JSON or LITP's XML), or a folder of them; may be repeated")
+               "Model file (YAML, JSON or LITP's XML), a folder of them, or - for stdin; several\n"
+               "are parts of one declaration")
       ->required()
       ->type_name("FILE");
   app.add_option("--at", options.at, "The item that the file declares (default /)")

@@ -24,7 +24,7 @@ void add_show_pack(CLI::App& packs, Context& context) {
   auto options = std::make_shared<pack::PackOptions>();
   auto name = std::make_shared<std::string>();
   app->add_option("name", *name, "The pack")->required()->type_name("PACK");
-  add_pack_options(*app, *options);
+  add_server_pack_options(*app, *options);
   on_run(app, context, [&context, options, name] { return show_pack(context, *options, *name); });
 }
 
@@ -35,6 +35,12 @@ void add_pack_options(CLI::App& app, pack::PackOptions& options) {
                  "The folder of packs (default: the packs that came with this program)")
       ->type_name("DIR");
   app.add_option("--core-pack", options.core_pack, "The core pack (default: core in that folder)")
+      ->type_name("DIR");
+}
+
+void add_server_pack_options(CLI::App& app, pack::PackOptions& options) {
+  add_pack_options(app, options);
+  add_repeated(app, "--pack", options.extra, "One more pack, by its folder; may be repeated")
       ->type_name("DIR");
 }
 
@@ -49,7 +55,7 @@ void add_pack_commands(CLI::App& root, Context& context) {
 
   CLI::App* list = add_command(*packs, "list", "List the packs", "  muster packs list -o wide\n");
   auto listed = std::make_shared<pack::PackOptions>();
-  add_pack_options(*list, *listed);
+  add_server_pack_options(*list, *listed);
   on_run(list, context, [&context, listed] { return list_packs(context, *listed); });
 
   add_show_pack(*packs, context);
@@ -58,9 +64,9 @@ void add_pack_commands(CLI::App& root, Context& context) {
   CLI::App* schema =
       add_command(*packs, "schema", "Print the JSON Schema of a model file, for editors",
                   "  muster packs schema > model.schema.json\n"
-                  "  muster packs schema --packs ./packs\n");
+                  "  muster packs schema --pack ./my-pack\n");
   auto options = std::make_shared<pack::PackOptions>();
-  add_pack_options(*schema, *options);
+  add_server_pack_options(*schema, *options);
   on_run(schema, context, [&context, options] { return print_schema(context, *options); });
 }
 

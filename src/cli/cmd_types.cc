@@ -12,18 +12,18 @@ void add_type_commands(CLI::App& root, Context& context) {
   types->require_subcommand(1);
 
   CLI::App* list = add_command(*types, "list", "List the types of items",
-                               "  muster types list --pack files\n"
+                               "  muster types list --of files\n"
                                "  muster types list --extends software-item\n"
                                "  muster types list --property-types\n");
   auto listed = std::make_shared<pack::PackOptions>();
   auto options = std::make_shared<TypeListOptions>();
-  list->add_option("--pack", options->pack, "Only those of this pack")->type_name("PACK");
+  list->add_option("--of", options->pack, "Only those of this pack")->type_name("PACK");
   CLI::Option* extends =
       list->add_option("--extends", options->extends, "Only this type and those that extend it")
           ->type_name("TYPE");
   list->add_flag("--property-types", options->property_types, "List the types of properties")
       ->excludes(extends);
-  add_pack_options(*list, *listed);
+  add_server_pack_options(*list, *listed);
   on_run(list, context,
          [&context, listed, options] { return list_types(context, *listed, *options); });
 
@@ -38,7 +38,7 @@ void add_type_commands(CLI::App& root, Context& context) {
   show->add_option("--depth", *depth, "How many levels of children (default 1)")
       ->type_name("N")
       ->check(CLI::Range(1, 6).description(""));
-  add_pack_options(*show, *shown);
+  add_server_pack_options(*show, *shown);
   on_run(show, context,
          [&context, shown, id, depth] { return show_type(context, *shown, *id, *depth); });
 }

@@ -50,6 +50,8 @@ void add_plugin_commands(CLI::App& root, Context& context);
 void add_type_commands(CLI::App& root, Context& context);
 // --packs and --core-pack.
 void add_pack_options(CLI::App& app, pack::PackOptions& options);
+// And --pack, as a server has it.
+void add_server_pack_options(CLI::App& app, pack::PackOptions& options);
 struct EditOptions;
 // --why, --dry-run, --if-match and --idempotency-key.
 void add_edit_options(CLI::App& app, EditOptions& options);

@@ -41,7 +41,9 @@ constexpr std::array<Hint, 19> kHints = {{
     {"unknown_target", "`muster nodes list` shows the agents that the controller knows"},
     {"unknown_kind", "`muster kinds` shows the kinds of action"},
     {"unknown_dependency", "`muster actions list` shows the actions that exist"},
-    {"not_found", "`muster actions list` and `muster nodes list` show what exists"},
+    {"not_found",
+     "`muster actions list`, `muster nodes list`, `muster plans list` and `muster model history`\n"
+     "show what exists"},
     {"invalid_location", "`muster model tree` shows the items that exist"},
     {"invalid_type", "`muster types list` shows the item types"},
     {"child_not_allowed", "`muster types show TYPE` tells what may stand below an item"},
@@ -56,7 +58,7 @@ constexpr std::array<Hint, 19> kHints = {{
     {"forbidden", "talk to the controller over its unix socket, where your user is known"},
     {"overloaded", "nothing was changed; try again in a moment"},
     {"store_unavailable", "`muster status` tells what the store reports"},
-    {"compacted", "those events are no longer kept; `muster events` shows the latest"},
+    {"compacted", "only the latest are kept; list what there is"},
 }};
 
 std::string hint_of(std::string_view code) {

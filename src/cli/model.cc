@@ -1,5 +1,7 @@
 #include "cli/model.h"
 
+#include <algorithm>
+
 #include "base/uuid.h"
 #include "cli/action_views.h"
 #include "cli/fields.h"
@@ -56,6 +58,11 @@ Outcome<Json> get_item(ApiClient& client, const std::string& path, std::uint64_t
   return client.get(url, {{"depth", std::to_string(depth)}});
 }
 
+bool is_about_depth(const Failure& failure) {
+  return std::any_of(failure.fields.begin(), failure.fields.end(),
+                     [](const FieldProblem& field) { return field.pointer == "?depth"; });
+}
+
 void print_paths(Context& context, const Json& item) {
   context.console.out(json_text(item, "path") + "\n");
   const Json& items = json_at(item, "items");
@@ -74,9 +81,7 @@ Outcome<std::string> model_path(const std::string& path) {
 Outcome<Json> send_edit(Context& context, ApiClient& client, ApiClient::Change change,
                         const EditOptions& options) {
   if (options.dry_run) change.query.emplace_back("dry_run", "true");
-  if (!options.if_match.empty()) {
-    change.headers.emplace_back("If-Match", fmt::format("\"{}\"", options.if_match));
-  }
+  for (auto& header : if_match(options.if_match)) change.headers.push_back(std::move(header));
   const std::string key =
       options.idempotency_key.empty()
           ? Uuid::v4(context.environment.random(), context.environment.random()).to_string()
@@ -124,7 +129,8 @@ Outcome<ExitCode> update_item(Context& context, ApiClient& client, const ItemOpt
   MUSTER_TRY_ASSIGN(const std::string path, model_path(options.path));
   MUSTER_TRY_ASSIGN(Json values, values_of(options.values));
   for (const std::string& name : options.unset) {
-    if (values.contains(name)) {
+    if (const auto found = values.find(name); found != values.end()) {
+      if (found->is_null()) return usage("--unset {} is given twice", name);
       return usage("property '{}' is both set and taken away with --unset", name);
     }
     values[name] = nullptr;
@@ -168,8 +174,21 @@ Outcome<ExitCode> show_item(Context& context, ApiClient& client, const std::stri
 }
 
 Outcome<ExitCode> show_tree(Context& context, ApiClient& client, const std::string& path,
-                            std::uint64_t depth) {
-  MUSTER_TRY_ASSIGN(const Json item, get_item(client, path, depth));
+                            std::optional<std::uint64_t> depth) {
+  constexpr std::uint64_t kDepth = 10;
+  std::uint64_t shown = depth.value_or(kDepth);
+  Outcome<Json> answer = get_item(client, path, shown);
+  // A large model has more items than one answer may.
+  while (!answer && !depth && shown > 1 && is_about_depth(answer.error())) {
+    answer = get_item(client, path, --shown);
+  }
+  MUSTER_TRY_ASSIGN(const Json item, std::move(answer));
+  if (!depth && shown < kDepth) {
+    context.console.say(
+        fmt::format("the model is large: {} level{} shown; name an item further "
+                    "down, or use --depth\n",
+                    shown, shown == 1 ? " is" : "s are"));
+  }
   if (wants_document(context)) {
     print_document(context, item);
   } else if (context.options.format == Format::Name) {

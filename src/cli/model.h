@@ -37,7 +37,7 @@ Outcome<ExitCode> remove_item(Context& context, ApiClient& client, const ItemOpt
 Outcome<ExitCode> show_item(Context& context, ApiClient& client, const std::string& path,
                             std::uint64_t depth);
 Outcome<ExitCode> show_tree(Context& context, ApiClient& client, const std::string& path,
-                            std::uint64_t depth);
+                            std::optional<std::uint64_t> depth);
 
 struct FindOptions {
   std::string below;

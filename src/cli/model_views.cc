@@ -145,6 +145,9 @@ std::string item_text(const Json& item, const Terminal& terminal) {
     text += "  children:\n";
     for (const Json& id : children) text += fmt::format("    {}\n", printable(json_cell(id)));
   }
+  if (const std::string etag = json_text(item, "etag"); !etag.empty()) {
+    text += fmt::format("  etag: {}\n", printable(etag));
+  }
   return text;
 }
 

@@ -56,7 +56,7 @@ Outcome<std::vector<plugin::KitModelFile>> read_models(Context& context, const s
   std::vector<plugin::KitModelFile> models;
   std::vector<document::Problem> problems;
   for (const std::string& path : paths) {
-    sitefile::Site site = sitefile::read_site(path, {.schema = &schema});
+    sitefile::Site site = sitefile::read_site({path}, {.schema = &schema});
     problems.insert(problems.end(), site.problems.begin(), site.problems.end());
     models.push_back({fs::path(path).filename(), std::move(site.declaration)});
   }

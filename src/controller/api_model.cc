@@ -46,7 +46,10 @@ Result<Shown> show_item(const core::ModelView& view, const model::Path& path, st
                     "use /v1/export",
                     kItemsPerAnswerMax, depth, path.text())));
   }
-  return Shown{item_json(*node, depth), model::fingerprint(*node), view.revision};
+  Shown shown{item_json(*node, depth), model::fingerprint(*node), view.revision};
+  shown.body["etag"] = shown.etag;
+  shown.body["model_revision"] = shown.revision;
+  return shown;
 }
 
 void get_item(const CallPtr& call) {

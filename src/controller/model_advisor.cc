@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/field_errors.h"
+#include "log/log.h"
 #include "log/thread_name.h"
 
 namespace muster::controller {
@@ -29,7 +30,7 @@ void ModelAdvisor::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-model::Answers ModelAdvisor::answer(const std::vector<model::Question>& questions) const {
+Result<model::Answers> ModelAdvisor::answer(const std::vector<model::Question>& questions) const {
   model::Answers answers;
   std::vector<model::Question> for_plugins;
   for (const model::Question& question : questions) {
@@ -45,7 +46,8 @@ model::Answers ModelAdvisor::answer(const std::vector<model::Question>& question
     }
   }
   if (for_plugins.empty()) return answers;
-  answers.merge(plugins_(for_plugins));
+  MUSTER_TRY_ASSIGN(model::Answers told, plugins_(for_plugins));
+  answers.merge(told);
   for (const model::Question& question : for_plugins) {
     answers.try_emplace(question, fmt::format("the plugin of pack '{}' did not say whether it is "
                                               "right",
@@ -65,7 +67,14 @@ void ModelAdvisor::run() {
       ask = std::move(queue_.front());
       queue_.pop_front();
     }
-    report_(core::ModelAnswered{.lookup = ask.lookup, .answers = answer(ask.questions)});
+    core::ModelAnswered answered{.lookup = ask.lookup, .answers = {}, .problem = {}};
+    if (auto answers = answer(ask.questions)) {
+      answered.answers = std::move(*answers);
+    } else {
+      log::warn("an edit of the model is refused", {{"problem", answers.error().message}});
+      answered.problem = std::move(answers.error());
+    }
+    report_(std::move(answered));
   }
 }
 

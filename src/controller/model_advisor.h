@@ -13,8 +13,8 @@
 namespace muster::controller {
 
 // Answers what an edit of the model needs to know of the world outside: whether a directory is
-// there, and what plugins say of a value. Every question gets an answer; one that cannot be found
-// out is answered with why, which refuses the edit.
+// there, and what plugins say of a value. Every question gets an answer, or the edit is refused
+// with why it cannot be had.
 //
 // Threading: ask() from any thread, never blocks. `report` is called on the advisor's own thread,
 // since both disks and plugins may be slow.
@@ -22,7 +22,8 @@ class ModelAdvisor {
  public:
   using Report = std::function<void(core::Input)>;
   // Answers the questions that are for plugins, all of them. Asked on the advisor's thread.
-  using Plugins = std::function<model::Answers(const std::vector<model::Question>& questions)>;
+  using Plugins =
+      std::function<Result<model::Answers>(const std::vector<model::Question>& questions)>;
 
   ModelAdvisor(Report report, Plugins plugins);
   ~ModelAdvisor() { stop(); }
@@ -34,7 +35,7 @@ class ModelAdvisor {
 
  private:
   void run();
-  model::Answers answer(const std::vector<model::Question>& questions) const;
+  Result<model::Answers> answer(const std::vector<model::Question>& questions) const;
 
   const Report report_;
   const Plugins plugins_;

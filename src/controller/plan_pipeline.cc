@@ -44,23 +44,6 @@ Result<Body> ask_and_wait(Controller& controller, Controller::Request request) {
   return fail(ErrorCode::Internal, "the engine's reply is not of the expected kind");
 }
 
-// All failures of plugins as one error that names each.
-Error failed(const std::vector<plugin::PluginFailure>& failures) {
-  Error error{ErrorCode::PluginFailed, failures.front().message()};
-  if (failures.size() > 1) {
-    error.message = fmt::format("{} plugins failed, the first: {}", failures.size(), error.message);
-  }
-  for (const plugin::PluginFailure& failure : failures) {
-    error.fields.push_back(
-        {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = failure.message()});
-    for (const std::string& problem : failure.problems) {
-      error.fields.push_back(
-          {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = problem});
-    }
-  }
-  return error;
-}
-
 Error refused(const plan::PlanErrors& errors) {
   std::vector<FieldError> fields;
   for (const plan::PlanError& each : errors.errors) {
@@ -99,7 +82,7 @@ Result<void> PlanPipeline::look() {
 
 Result<void> PlanPipeline::update_model() {
   auto answers = plugins_.update_model(snapshot_, cancel_);
-  if (!answers.good()) return fail(failed(answers.failures));
+  if (!answers.good()) return fail(plugin::to_error(answers.failures));
   if (answers.value.empty()) return {};
   core::EditModel edit;
   edit.who = wish_.who;
@@ -118,7 +101,7 @@ Result<void> PlanPipeline::validate() {
     findings = model::check_complete(*tree_, answers);
     if (findings.questions.empty() || round == kQuestionRoundsMax) break;
     auto answered = plugins_.check(snapshot_, findings.questions, cancel_);
-    if (!answered.good()) return fail(failed(answered.failures));
+    if (!answered.good()) return fail(plugin::to_error(answered.failures));
     const std::size_t before = answers.size();
     answers.insert(answered.value.begin(), answered.value.end());
     // What is not for plugins, as whether a directory is there, was checked when it was set.
@@ -126,7 +109,7 @@ Result<void> PlanPipeline::validate() {
     if (answers.size() == before) break;
   }
   auto found = plugins_.validate_model(snapshot_, cancel_);
-  if (!found.good()) return fail(failed(found.failures));
+  if (!found.good()) return fail(plugin::to_error(found.failures));
   for (plugin::ModelFinding& each : found.value) {
     findings.errors.push_back({model::Refusal::Validation, std::move(each.path),
                                std::move(each.property),
@@ -138,7 +121,7 @@ Result<void> PlanPipeline::validate() {
 
 Result<std::vector<plan::Task>> PlanPipeline::collect_tasks() {
   auto answers = plugins_.create_configuration(snapshot_, cancel_);
-  if (!answers.good()) return fail(failed(answers.failures));
+  if (!answers.good()) return fail(plugin::to_error(answers.failures));
   plan::TemplateTasks made = plan::template_tasks(*tree_, packs_.templates);
   if (!made.good()) return fail(refused(made.errors));
   // Behind those of plugins, whose requirements are numbers in their list.
@@ -159,7 +142,7 @@ Result<std::vector<plan::NodeOrder>> PlanPipeline::node_orders(
     const model::Node* node = tree_->find(cluster);
     if (!node || !node->item().type->views.contains(kNodeOrderView)) continue;
     const auto value = plugins_.view(snapshot_, cluster, std::string(kNodeOrderView), cancel_);
-    if (!value) return fail(failed({value.error()}));
+    if (!value) return fail(plugin::to_error({value.error()}));
     if (value->is_null()) continue;
     plan::NodeOrder order{cluster, {}};
     for (const Json& each : *value) {
@@ -174,7 +157,7 @@ Result<std::vector<plan::LockPair>> PlanPipeline::lock_tasks(
     const std::vector<model::Path>& nodes) {
   if (nodes.empty()) return std::vector<plan::LockPair>();
   auto answers = plugins_.create_lock_tasks(snapshot_, nodes, cancel_);
-  if (!answers.good()) return fail(failed(answers.failures));
+  if (!answers.good()) return fail(plugin::to_error(answers.failures));
   return std::move(answers.value);
 }
 

@@ -248,16 +248,10 @@ class ServerProcess {
     plugins_ = std::make_unique<plugin::PluginHost>(std::move(programs), packs_.schema, host);
   }
 
-  model::Answers ask_plugins(const std::vector<model::Question>& questions) {
-    const auto answer_all = [&](const std::string& problem) {
-      model::Answers answers;
-      for (const model::Question& question : questions) answers.emplace(question, problem);
-      return answers;
-    };
-    const auto snapshot = take_snapshot(*controller_, packs_.schema);
-    if (!snapshot) return answer_all(snapshot.error().message);
-    auto answered = plugins_->check(*snapshot, questions);
-    if (!answered.good()) return answer_all(answered.failures.front().message());
+  Result<model::Answers> ask_plugins(const std::vector<model::Question>& questions) {
+    MUSTER_TRY_ASSIGN(const auto snapshot, take_snapshot(*controller_, packs_.schema));
+    auto answered = plugins_->check(snapshot, questions);
+    if (!answered.good()) return fail(plugin::to_error(answered.failures));
     return std::move(answered.value);
   }
 

@@ -214,10 +214,11 @@ struct LookupDone {
   std::vector<ActionPtr> found;
 };
 
-// The answer to effect AskModel. Whoever cannot find out says so as what is wrong.
+// The answer to effect AskModel, or why it cannot be had.
 struct ModelAnswered {
   LookupId lookup = 0;
   model::Answers answers;
+  std::optional<Error> problem = {};
 };
 
 // The answer to effect ReadRevisions: the changes of the revisions, newest first, or why they

@@ -38,4 +38,20 @@ std::string PluginFailure::message() const {
   return text;
 }
 
+Error to_error(const std::vector<PluginFailure>& failures) {
+  Error error{ErrorCode::PluginFailed, failures.front().message()};
+  if (failures.size() > 1) {
+    error.message = fmt::format("{} plugins failed, the first: {}", failures.size(), error.message);
+  }
+  for (const PluginFailure& failure : failures) {
+    error.fields.push_back(
+        {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = failure.message()});
+    for (const std::string& problem : failure.problems) {
+      error.fields.push_back(
+          {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = problem});
+    }
+  }
+  return error;
+}
+
 }  // namespace muster::plugin

@@ -6,6 +6,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/error.h"
+
 namespace muster::plugin {
 
 enum class FailureKind : std::uint8_t {
@@ -38,6 +40,9 @@ struct PluginFailure {
   // "plugin 'dns-client', create_configuration: was killed by signal 11 (Segmentation fault)".
   std::string message() const;
 };
+
+// All of them as one error that names each. REQUIRES: there is one.
+Error to_error(const std::vector<PluginFailure>& failures);
 
 template <typename T>
 using PluginResult = tl::expected<T, PluginFailure>;

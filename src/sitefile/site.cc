@@ -12,6 +12,7 @@
 namespace muster::sitefile {
 namespace {
 
+constexpr std::string_view kStdin = "-";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_xml(std::string_view text, std::string_view name) {
@@ -32,15 +33,17 @@ class SiteReader {
   }
 
   void read_file(const std::string& path) {
-    const std::optional<std::string> text =
-        read_text_file(path, options_.bytes_max - bytes_, problems_);
+    const std::optional<std::string> text = read_text_file(path == kStdin ? "/dev/stdin" : path,
+                                                           options_.bytes_max - bytes_, problems_);
     if (!text) return;
     bytes_ += text->size();
-    read_text(*text, path);
+    read_text(*text, path == kStdin ? "stdin" : path);
   }
 
   void read_text(std::string_view text, const std::string& name) {
+    ++files_;
     if (is_xml(text, name)) {
+      if (!xml_name_) xml_name_ = name;
       read_xml(text, name, options_, site_, placeholders_, problems_);
       return;
     }
@@ -58,6 +61,9 @@ class SiteReader {
   document::Problems& problems() { return problems_; }
 
   Site finish() && {
+    if (xml_name_ && files_ > 1) {
+      problems_.add({*xml_name_, 0, 0}, "XML is not read as one of several files; apply it alone");
+    }
     if (options_.schema != nullptr) {
       check_site_specific(placeholders_.found(), site_.at, site_.declaration, *options_.schema,
                           problems_);
@@ -73,19 +79,23 @@ class SiteReader {
   document::Problems problems_;
   Placeholders placeholders_;
   std::size_t bytes_ = 0;
+  std::size_t files_ = 0;
+  std::optional<std::string> xml_name_;  // of the first one
 };
 
 }  // namespace
 
-Site read_site(const std::string& path, const ReadOptions& options) {
+Site read_site(const std::vector<std::string>& paths, const ReadOptions& options) {
   SiteReader reader(options);
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      reader.read_file(path);
+      continue;
+    }
     for (const std::string& file : list_model_files(path, reader.problems())) {
       reader.read_file(file);
     }
-  } else {
-    reader.read_file(path);
   }
   return std::move(reader).finish();
 }

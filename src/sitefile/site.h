@@ -37,11 +37,12 @@ struct Site {
   bool good() const { return problems.empty(); }
 };
 
-// Reads a model file, or the files *.yaml, *.yml and *.json of a folder. Files of a folder each
-// declare a part of the same item; what one of them says and another one too must be the same. A
-// file is XML if its name ends with .xml or its text begins with '<'; otherwise YAML, of which JSON
-// is a part. Blocks for as long as the files take.
-Site read_site(const std::string& path, const ReadOptions& options);
+// Reads model files; a folder stands for its files *.yaml, *.yml and *.json, and "-" for stdin.
+// Several files each declare a part of the same item; what one of them says and another one too
+// must be the same. A file is XML if its name ends with .xml or its text begins with '<', and is
+// only read by itself; otherwise YAML, of which JSON is a part. Blocks for as long as the files
+// take.
+Site read_site(const std::vector<std::string>& paths, const ReadOptions& options);
 
 // As one file with that name and text. A function of its inputs.
 Site read_site_text(std::string_view text, const std::string& name, const ReadOptions& options);

@@ -229,7 +229,7 @@ TEST_F(SiteFolderTest, FilesDeclarePartsOfOneModel) {
   write(".hidden.yaml", "nor: [this");
   write("old.yaml~", "nor: [this");
   write("below/site.yaml", "nor: [this");
-  const Site site = read_site(folder_.string(), {});
+  const Site site = read_site({folder_.string()}, {});
   ASSERT_THAT(cut(lines_of(site)), IsEmpty());
   Declaration vim;
   vim.type = "package";
@@ -247,7 +247,7 @@ TEST_F(SiteFolderTest, FilesDeclarePartsOfOneModel) {
 TEST_F(SiteFolderTest, WhatIsSaidTwiceMustBeTheSame) {
   write("a.yaml", "ms: {type: ms, inherit: /a, properties: {hostname: m1}}");
   write("b.yaml", "ms: {type: node, inherit: /b, properties: {hostname: m2}}");
-  EXPECT_THAT(cut(lines_of(read_site(folder_.string(), {}))),
+  EXPECT_THAT(cut(lines_of(read_site({folder_.string()}, {}))),
               ElementsAre("b.yaml:1:12: the type of /ms is 'node' here, but 'ms' in a.yaml:1:12",
                           "b.yaml:1:27: what it inherits from of /ms is '/b' here, but '/a' in "
                           "a.yaml:1:25",
@@ -259,23 +259,23 @@ TEST_F(SiteFolderTest, EveryFileIsReadWhateverIsWrongWithOthers) {
   write("a.yaml", "ms: [");
   write("b.yaml", "software: 5");
   write("c.xml", "<root/>");
-  EXPECT_THAT(cut(lines_of(read_site(folder_.string(), {}))),
+  EXPECT_THAT(cut(lines_of(read_site({folder_.string()}, {}))),
               ElementsAre(HasSubstr("a.yaml:2:1: "), HasSubstr("b.yaml:1:11: 'software' of /"),
                           "c.xml: XML is not read as a part of a folder; name the file itself"));
 }
 
 TEST_F(SiteFolderTest, TellsWhatCannotBeRead) {
-  EXPECT_THAT(cut(lines_of(read_site((folder_ / "none.yaml").string(), {}))),
+  EXPECT_THAT(cut(lines_of(read_site({(folder_ / "none.yaml").string()}, {}))),
               ElementsAre("none.yaml: cannot be read: No such file or directory"));
-  EXPECT_THAT(lines_of(read_site(folder_.string(), {})),
+  EXPECT_THAT(lines_of(read_site({folder_.string()}, {})),
               ElementsAre(HasSubstr("has no model file (*.yaml, *.yml, *.json)")));
 }
 
 TEST_F(SiteFolderTest, TheLimitIsOnAllFilesTogether) {
   write("a.yaml", "ms: {}    \n");
   write("b.yaml", "ms: {}    \n");
-  EXPECT_THAT(lines_of(read_site(folder_.string(), {.bytes_max = 22})), IsEmpty());
-  EXPECT_THAT(cut(lines_of(read_site(folder_.string(), {.bytes_max = 21}))),
+  EXPECT_THAT(lines_of(read_site({folder_.string()}, {.bytes_max = 22})), IsEmpty());
+  EXPECT_THAT(cut(lines_of(read_site({folder_.string()}, {.bytes_max = 21}))),
               ElementsAre("b.yaml: has more than 10 bytes, which is the most that is read"));
 }
 

@@ -54,6 +54,29 @@ class Model(harness.FleetTest):
             self.muster("export", "--format", kind, "--to", path)
             self.muster("diff", "-f", path, "--prune", "--detailed-exitcode", code=0)
 
+    def test_several_files_are_one_edit(self):
+        one = self.write("one.yaml", "software: {items: {a: {type: package, "
+                         "properties: {name: a}}}}\n")
+        two = self.write("two.yaml", "software: {items: {b: {type: package, "
+                         "properties: {name: b}}}}\n")
+        self.muster("apply", "--prune", "-f", one, "-f", two)
+        for item in ("a", "b"):
+            self.muster("model", "show", "/software/items/" + item)
+        wrong = self.write("wrong.yaml", "software: {items: {c: {type: pakage}}}\n")
+        more = self.write("more.yaml", "software: {items: {d: {type: package, "
+                          "properties: {name: d}}}}\n")
+        self.muster("apply", "-f", more, "-f", wrong, code=1)
+        self.muster("model", "show", "/software/items/d", code=66)
+
+    def test_an_etag_is_shown_and_taken(self):
+        self.muster("apply", "-f", SITE)
+        shown = json.loads(self.muster("model", "show", "/software/items/web", "-o", "json").stdout)
+        for etag in (shown["etag"], '"' + shown["etag"] + '"'):
+            self.muster("model", "update", "/software/items/web", "version=1.2", "--dry-run",
+                        "--if-match", etag)
+        self.muster("model", "update", "/software/items/web", "version=1.2", "--if-match", "other",
+                    code=75)
+
     def test_prune_removes_what_is_no_longer_declared(self):
         self.muster("apply", "-f", SITE)
         smaller = self.write("small.yaml", "software:\n  items:\n    curl: {type: package, "

@@ -371,6 +371,7 @@ void handle_edit(Step& step, const EditModel& edit) {
 void handle_answered(Step& step, const ModelAnswered& answered) {
   auto pending = take_pending(step, answered.lookup);
   if (!pending) return;
+  if (answered.problem) return refuse(step, pending->edit, *answered.problem);
   pending->answers.insert(answered.answers.begin(), answered.answers.end());
   begin(step, std::move(*pending));
 }
