@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "\nExit codes:\n"
     "  0   success                      7   conflict: it changed, or is not in that state\n"
     "  1   error                        8   needs approval\n"
+    "  2   something to change or do (--detailed-exitcode)\n"
     "  3   an action FAILED or is LOST  64  usage\n"
     "  4   some succeeded, some not     69  the controller cannot be reached\n"
     "  5   cancelled                    77  no permission\n"
@@ -206,6 +207,14 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
   app->formatter(std::make_shared<ExampleFormatter>(examples));
   app->footer(std::string(kGlobalFooter) + "\n" + kFooter);
   return app;
+}
+
+CLI::Option* add_serial_number(CLI::App& app, const std::string& name, std::uint64_t& number,
+                               const std::string& help) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 53;
+  return app.add_option(name, number, help)
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, kMax).description(""));
 }
 
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,

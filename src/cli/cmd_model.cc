@@ -140,8 +140,8 @@ void add_history(CLI::App& model, Context& context) {
                                "  muster model diff 4 7\n");
   auto from = std::make_shared<std::uint64_t>(0);
   auto to = std::make_shared<std::uint64_t>(0);
-  diff->add_option("from", *from, "Revision before")->required()->type_name("R1");
-  diff->add_option("to", *to, "Revision after")->required()->type_name("R2");
+  add_serial_number(*diff, "from", *from, "Revision before")->type_name("R1");
+  add_serial_number(*diff, "to", *to, "Revision after")->type_name("R2");
   on_controller(diff, context, [&context, from, to](ApiClient& client) {
     return diff_revisions(context, client, *from, *to);
   });
@@ -152,7 +152,7 @@ void add_history(CLI::App& model, Context& context) {
                   "  muster model restore 4 --why 'the new version does not start'\n");
   auto number = std::make_shared<std::uint64_t>(0);
   auto edit = std::make_shared<EditOptions>();
-  restore->add_option("revision", *number, "The revision")->required()->type_name("R");
+  add_serial_number(*restore, "revision", *number, "The revision")->type_name("R");
   add_edit_options(*restore, *edit);
   on_controller(restore, context, [&context, number, edit](ApiClient& client) {
     return restore_revision(context, client, *number, *edit);

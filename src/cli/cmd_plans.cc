@@ -28,7 +28,7 @@ void add_create_plan(CLI::App& app, Context& context) {
 }
 
 CLI::Option* add_id(CLI::App& app, std::uint64_t& id) {
-  return app.add_option("id", id, "Number of the plan")->required()->type_name("PLAN");
+  return add_serial_number(app, "id", id, "Number of the plan")->type_name("PLAN");
 }
 
 void add_looks(CLI::App& plans, Context& context) {
@@ -49,11 +49,15 @@ void add_looks(CLI::App& plans, Context& context) {
 
   CLI::App* explain = add_command(
       plans, "explain", "Tell why a task is in its phase",
+      "  muster plans explain 3 2.1\n"
+      "  muster plans explain 3 /deployments/d1/clusters/db/nodes/n1/items/nginx\n"
       "  muster plans explain 3 config:deployments,d1,clusters,db,nodes,n1:package:nginx\n");
   auto explained = std::make_shared<std::uint64_t>(0);
   auto task = std::make_shared<std::string>();
   add_id(*explain, *explained);
-  explain->add_option("task", *task, "Id of the task, as -o json tells it")
+  explain
+      ->add_option("task", *task,
+                   "Its number in the plan, its id (-o wide) or a part of it, or its item")
       ->required()
       ->type_name("TASK");
   on_controller(explain, context, [&context, explained, task](ApiClient& client) {
@@ -64,8 +68,8 @@ void add_looks(CLI::App& plans, Context& context) {
                                "  muster plans diff 3 4\n");
   auto before = std::make_shared<std::uint64_t>(0);
   auto after = std::make_shared<std::uint64_t>(0);
-  diff->add_option("before", *before, "A plan")->required()->type_name("A");
-  diff->add_option("after", *after, "Another one")->required()->type_name("B");
+  add_serial_number(*diff, "before", *before, "A plan")->type_name("A");
+  add_serial_number(*diff, "after", *after, "Another one")->type_name("B");
   on_controller(diff, context, [&context, before, after](ApiClient& client) {
     return diff_plans(context, client, *before, *after);
   });

@@ -19,6 +19,10 @@ namespace muster::cli {
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples);
 
+// The number of something, which must be given: a whole number from 1.
+CLI::Option* add_serial_number(CLI::App& app, const std::string& name, std::uint64_t& number,
+                               const std::string& help);
+
 // An option that may be given several times, one value each.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values,
                           const std::string& help);

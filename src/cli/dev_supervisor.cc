@@ -31,7 +31,7 @@ constexpr Duration kStopDeadline = Duration::seconds(10);
 constexpr Duration kReadyPoll = Duration::millis(150);
 constexpr Duration kIdle = Duration::seconds(60);
 constexpr Duration kCancelDeadline = Duration::seconds(10);
-constexpr std::uint32_t kAgentsMax = 200;
+constexpr std::uint32_t kDevAgentsMax = 200;
 
 class Supervisor {
  public:
@@ -287,8 +287,8 @@ std::string pids_text(const std::vector<DevChild>& children) {
 }
 
 Outcome<ExitCode> run_dev(Context& context, const DevOptions& options) {
-  if (options.agents > kAgentsMax) {
-    return usage("--agents {} is more than {}", options.agents, kAgentsMax);
+  if (options.agents > kDevAgentsMax) {
+    return usage("--agents {} is more than {}", options.agents, kDevAgentsMax);
   }
   std::error_code error;
   const std::string directory =

@@ -23,12 +23,6 @@ Json problem_json(const document::Problem& problem) {
           {"message", problem.message}};
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::vector<std::string> item_types_of(const model::Schema& schema, const std::string& pack) {
   std::vector<std::string> names;
   for (const auto& [id, type] : schema.item_types()) {

@@ -23,15 +23,18 @@ std::string short_value(const Json& value) {
   return text.empty() ? "''" : fit(text, 60, true);
 }
 
-struct Mark {
+struct TaskMark {
   std::string_view text;
   Style style;
 };
 
-Mark mark_of(const Json& task) {
+TaskMark mark_of(const Json& task) {
   const std::string state = json_text(task, "item_state");
   if (state == "ForRemoval" || state == "Removed") return {"-", Style::Bad};
-  return state == "Initial" ? Mark{"+", Style::Good} : Mark{"~", Style::Active};
+  if (state == "Initial") return {"+", Style::Good};
+  // Nothing of it changes, but what is done for it is done again.
+  return json_at(task, "properties").empty() ? TaskMark{"*", Style::Dim}
+                                             : TaskMark{"~", Style::Active};
 }
 
 std::string where_of(const Json& task) {
@@ -42,10 +45,13 @@ std::string where_of(const Json& task) {
   return nodes;
 }
 
-void add_task(const Json& task, const Terminal& terminal, std::string& text) {
-  const Mark mark = mark_of(task);
+// `number` is what explain takes for it: the phase, and which one of the phase it is.
+void add_task(const Json& task, const std::string& number, PlanDetail detail,
+              const Terminal& terminal, std::string& text) {
+  const TaskMark mark = mark_of(task);
   const std::string where = where_of(task);
-  text += fmt::format("  {} {}{}", paint(mark.text, mark.style, terminal.stdout_color),
+  text += fmt::format("  {} {} {}{}", paint(mark.text, mark.style, terminal.stdout_color),
+                      paint(number, Style::Dim, terminal.stdout_color),
                       printable(json_text(task, "description")),
                       where.empty() ? "" : fmt::format("  [{}]", printable(where)));
   const std::string role = json_text(task, "role");
@@ -53,13 +59,17 @@ void add_task(const Json& task, const Terminal& terminal, std::string& text) {
   text += '\n';
   text += fmt::format("      {}\n",
                       paint(printable(json_text(task, "item")), Style::Dim, terminal.stdout_color));
+  if (detail == PlanDetail::WithIds) {
+    text += fmt::format("      {}\n",
+                        paint(printable(json_text(task, "id")), Style::Dim, terminal.stdout_color));
+  }
   const Json& properties = json_at(task, "properties");
-  // Of what is new everything is, which the model tells; here it is what changes that counts.
-  if (!properties.is_object() || mark.text != "~") return;
+  if (!properties.is_object() || mark.text == "-") return;
   for (const auto& [name, value] : properties.items()) {
-    text +=
-        fmt::format("      {}: {} -> {}\n", printable(name), short_value(json_at(value, "before")),
-                    short_value(json_at(value, "after")));
+    const Json& before = json_at(value, "before");
+    text += fmt::format("      {}: {}{}\n", printable(name),
+                        before.is_null() ? "" : short_value(before) + " -> ",
+                        short_value(json_at(value, "after")));
   }
 }
 
@@ -94,9 +104,10 @@ Json changed_fields(const Json& before, const Json& after) {
   const auto compare = [&](const std::string& name, const Json& from, const Json& to) {
     if (from != to) fields[name] = {{"from", from}, {"to", to}};
   };
-  for (const std::string field : {"phase", "attributes", "arguments", "inputs", "requires"}) {
+  for (const auto& [field, to] : after.items()) {
+    // What is on the hosts is not what the plan does there.
+    if (field == "properties" || field == "item_state") continue;
     const Json& from = json_at(before, field);
-    const Json& to = json_at(after, field);
     if (!from.is_object() || !to.is_object()) {
       compare(field, from, to);
       continue;
@@ -132,7 +143,9 @@ std::vector<std::string> box_lines(const Json& phase) {
       fmt::format("{}: {}", json_int(phase, "phase"), json_text(phase, "group"))};
   const std::string cluster = json_text(phase, "cluster");
   const std::string tasks = count_of(json_int(phase, "tasks"), "task");
-  lines.push_back(cluster.empty() ? tasks : fmt::format("{}, {}", last_part(cluster), tasks));
+  const std::string locked = json_text(phase, "locked_node");
+  lines.push_back((cluster.empty() ? "" : last_part(cluster) + ", ") +
+                  (locked.empty() ? "" : fmt::format("{} locked, ", last_part(locked))) + tasks);
   return lines;
 }
 
@@ -149,12 +162,18 @@ std::string plan_summary(const Json& plan, const Terminal& terminal) {
                       count_of(json_int(summary, "phases"), "phase"),
                       count_of(json_int(summary, "nodes"), "node"));
   if (clusters > 0) {
-    text += fmt::format(", {} of which {} at the same time", count_of(clusters, "cluster"),
-                        json_int(summary, "clusters_in_parallel"));
+    const std::int64_t together = json_int(summary, "clusters_in_parallel");
+    text += fmt::format(", {}", count_of(clusters, "cluster"));
+    if (clusters > 1 && together == 1) {
+      text += " one after the other";
+    } else if (clusters > 1) {
+      text += fmt::format(", {} at the same time",
+                          together == clusters ? "all" : fmt::format("at most {}", together));
+    }
   }
   text += fmt::format("; model revision {}\n", json_int(plan, "model_revision"));
   if (const std::int64_t left = json_int(summary, "left_out"); left > 0) {
-    text += fmt::format("{} left out, because nothing about it has changed since it succeeded\n",
+    text += fmt::format("{} left out: done before and unchanged, or of a node that goes\n",
                         count_of(left, "task"));
   }
   const std::string state = json_text(plan, "state");
@@ -165,13 +184,15 @@ std::string plan_summary(const Json& plan, const Terminal& terminal) {
   return text;
 }
 
-std::string plan_text(const Json& phases, const Json& tasks, const Terminal& terminal) {
+std::string plan_text(const Json& phases, const Json& tasks, PlanDetail detail,
+                      const Terminal& terminal) {
   std::string text;
   std::size_t next = 0;
   for (const Json& phase : phases) {
     text += "\n" + paint(phase_title(phase), Style::Bold, terminal.stdout_color) + "\n";
-    while (next < tasks.size() && json_int(tasks[next], "phase") == json_int(phase, "phase")) {
-      add_task(tasks[next++], terminal, text);
+    const std::int64_t number = json_int(phase, "phase");
+    for (int place = 1; next < tasks.size() && json_int(tasks[next], "phase") == number; ++place) {
+      add_task(tasks[next++], fmt::format("{}.{}", number, place), detail, terminal, text);
     }
   }
   return text;

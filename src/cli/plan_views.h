@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/json.h"
@@ -11,8 +12,10 @@ namespace muster::cli {
 
 // "Plan 3: 5 to add, 1 to change, 0 to remove", and what it takes.
 std::string plan_summary(const Json& plan, const Terminal& terminal);
+enum class PlanDetail : std::uint8_t { Plain, WithIds };
 // Phases with their tasks, each with the properties that it is about.
-std::string plan_text(const Json& phases, const Json& tasks, const Terminal& terminal);
+std::string plan_text(const Json& phases, const Json& tasks, PlanDetail detail,
+                      const Terminal& terminal);
 // The tasks that one plan has and the other has not (`removed`, `added`), and those that have moved
 // or do something else (`changed`, with `fields`: from what to what).
 Json plan_changes(const Json& before, const Json& after);

@@ -1,5 +1,7 @@
 #include "cli/plans.h"
 
+#include <algorithm>
+
 #include "cli/action_views.h"
 #include "cli/fields.h"
 #include "cli/plan_views.h"
@@ -27,6 +29,35 @@ Outcome<Json> all_tasks(ApiClient& client, std::uint64_t id) {
   }
 }
 
+// The id of a task by its number in the text (2.3), a part of its id, or the path of its item.
+Outcome<std::string> find_task(ApiClient& client, std::uint64_t plan, const std::string& text) {
+  constexpr std::size_t kShown = 5;
+  MUSTER_TRY_ASSIGN(const Json tasks, all_tasks(client, plan));
+  std::vector<std::string> found;
+  std::int64_t phase = 0;
+  int place = 0;
+  for (const Json& task : tasks) {
+    const std::string id = json_text(task, "id");
+    const std::int64_t number = json_int(task, "phase");
+    place = number == phase ? place + 1 : 1;
+    phase = number;
+    if (fmt::format("{}.{}", phase, place) == text) return id;
+    if (json_text(task, "item") == text || id.find(text) != std::string::npos) found.push_back(id);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    return fail(Error{ErrorCode::NotFound,
+                      fmt::format("plan {} has no task '{}'; give its number as `muster plans show "
+                                  "{}` tells it, its id, or the path of its item",
+                                  plan, text, plan)});
+  }
+  std::string list;
+  for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) list += "\n  " + found[i];
+  return fail(Error{ErrorCode::Ambiguous,
+                    fmt::format("'{}' fits {} tasks of plan {}:{}{}", text, found.size(), plan,
+                                list, found.size() > kShown ? "\n  ..." : "")});
+}
+
 }  // namespace
 
 Outcome<ExitCode> show_plan(Context& context, ApiClient& client, std::uint64_t id,
@@ -48,7 +79,9 @@ Outcome<ExitCode> show_plan(Context& context, ApiClient& client, std::uint64_t i
     return ExitCode::Ok;
   }
   context.console.out(plan_summary(json_at(answer, "plan"), context.terminal));
-  context.console.out(plan_text(phases, tasks, context.terminal));
+  const bool wide = context.options.format == Format::Wide;
+  context.console.out(
+      plan_text(phases, tasks, wide ? PlanDetail::WithIds : PlanDetail::Plain, context.terminal));
   for (const Json& notice : json_at(answer, "notices")) {
     context.console.say(fmt::format("note: {}\n", printable(json_cell(notice))));
   }
@@ -64,8 +97,8 @@ Outcome<ExitCode> create_plan(Context& context, ApiClient& client, const PlanOpt
   if (json_bool(answer, "nothing_to_do")) {
     if (wants_document(context)) print_document(context, answer);
     context.console.say(
-        fmt::format("nothing to do: the hosts are what revision {} of the model "
-                    "says\n",
+        fmt::format("nothing to do: revision {} of the model asks for nothing that has not been "
+                    "done\n",
                     json_int(answer, "model_revision")));
     return ExitCode::Ok;
   }
@@ -116,9 +149,15 @@ Outcome<ExitCode> list_plans(Context& context, ApiClient& client) {
 
 Outcome<ExitCode> explain_task(Context& context, ApiClient& client, std::uint64_t id,
                                const std::string& task) {
-  MUSTER_TRY_ASSIGN(
-      const Json answer,
-      client.get(path_of(id, fmt::format("/tasks/{}/explain", percent_encode(task)))));
+  const auto ask = [&](const std::string& known) {
+    return client.get(path_of(id, fmt::format("/tasks/{}/explain", percent_encode(known))));
+  };
+  Outcome<Json> asked = ask(task);
+  if (!asked && asked.error().http_status == 404) {
+    MUSTER_TRY_ASSIGN(const std::string known, find_task(client, id, task));
+    asked = ask(known);
+  }
+  MUSTER_TRY_ASSIGN(const Json answer, std::move(asked));
   if (wants_document(context)) {
     print_document(context, answer);
     return ExitCode::Ok;
@@ -128,7 +167,10 @@ Outcome<ExitCode> explain_task(Context& context, ApiClient& client, std::uint64_
   context.console.out(fmt::format("{}\n  {}\n", printable(json_text(about, "description")),
                                   printable(json_text(about, "item"))));
   if (phase.is_null()) {
-    context.console.out("is left out: the same task has succeeded, and nothing has changed\n");
+    context.console.out(
+        json_text(about, "left_out") == "node_for_removal"
+            ? "is left out: the node that it would configure is to be removed\n"
+            : "is left out: the same task has succeeded, and nothing has changed\n");
     return ExitCode::Ok;
   }
   context.console.out(fmt::format("is in phase {}, because\n", json_cell(phase)));

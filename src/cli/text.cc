@@ -130,4 +130,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 }  // namespace muster::cli

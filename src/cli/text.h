@@ -35,4 +35,7 @@ std::string format_elapsed(Duration duration);
 
 std::vector<std::string> split(std::string_view text, char separator);
 
+// With commas between them.
+std::string joined(const std::vector<std::string>& words);
+
 }  // namespace muster::cli

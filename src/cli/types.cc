@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::uint32_t kUnboundedMax = 9999;  // what a collection has that says nothing
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string element_kind(const model::Element& element) {
   const model::ElementDefinition& definition = element.definition;
   std::string text;

@@ -184,7 +184,9 @@ void remove_plan(const CallPtr& call) {
     return call->refuse(query.error());
   }
   MUSTER_CALL_TRY_ASSIGN(call, const std::uint64_t number, plan_number(*call));
+  MUSTER_CALL_TRY_ASSIGN(call, const auto if_revision, parse_if_match(call->request));
   core::RemovePlan request;
+  request.if_revision = if_revision;
   request.who = call->request.identity.name;
   request.number = number;
   request_engine<core::PlanReply>(call->api, std::move(request),

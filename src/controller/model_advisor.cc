@@ -27,7 +27,14 @@ void ModelAdvisor::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  for (const core::AskModel& ask : queue_) {
+    report_(core::ModelAnswered{
+        .lookup = ask.lookup,
+        .answers = {},
+        .problem = Error{ErrorCode::Unavailable, "the controller is stopping"}});
+  }
 }
 
 Result<model::Answers> ModelAdvisor::answer(const std::vector<model::Question>& questions) const {

@@ -31,7 +31,7 @@ class ModelAdvisor {
   ModelAdvisor& operator=(const ModelAdvisor&) = delete;
 
   void ask(core::AskModel ask);
-  void stop();  // what is not answered by then never is
+  void stop();  // what is not answered by then is refused
 
  private:
   void run();

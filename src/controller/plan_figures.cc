@@ -33,7 +33,21 @@ std::vector<core::PropertyChange> changes_of(const model::Node& node) {
   return changes;
 }
 
-void add_nodes(const plan::Task& task, std::set<model::Path>& nodes) {
+// The node that a callback is about: that which its item is or belongs to.
+void add_node_above(const model::Node* node, std::set<model::Path>& nodes) {
+  for (; node != nullptr; node = node->parent()) {
+    const model::Item& item = node->item();
+    if (!item.is_collection() && (item.type->is_a("node") || item.type->is_a("ms"))) {
+      nodes.insert(node->path());
+      return;
+    }
+  }
+}
+
+void add_nodes(const plan::Task& task, const model::Tree& tree, std::set<model::Path>& nodes) {
+  if (std::holds_alternative<plan::CallbackWork>(task.work)) {
+    add_node_above(tree.find(task.item), nodes);
+  }
   if (const auto* config = std::get_if<plan::ConfigWork>(&task.work)) nodes.insert(config->node);
   if (const auto* remote = std::get_if<plan::RemoteWork>(&task.work)) {
     nodes.insert(remote->nodes.begin(), remote->nodes.end());
@@ -62,9 +76,12 @@ core::PlanSummary summarise(const plan::Plan& plan, const model::Tree& tree) {
   std::set<model::Path> items;
   std::set<model::Path> nodes;
   for (std::size_t i = 0; i < plan.planned; ++i) {
+    add_nodes(plan.tasks[i], tree, nodes);
+    // A node that is locked meanwhile does not change.
+    const plan::TaskRole role = plan.placements[i].role;
+    if (role != plan::TaskRole::Ordinary && role != plan::TaskRole::Cleanup) continue;
     items.insert(plan.tasks[i].item);
     items.insert(plan.tasks[i].model_items.begin(), plan.tasks[i].model_items.end());
-    add_nodes(plan.tasks[i], nodes);
   }
   for (const model::Path& path : items) {
     const model::Node* node = tree.find(path);
@@ -73,7 +90,7 @@ core::PlanSummary summarise(const plan::Plan& plan, const model::Tree& tree) {
       ++summary.remove;
     } else if (node->item().state == model::ItemState::Initial) {
       ++summary.add;
-    } else {
+    } else if (node->item().state == model::ItemState::Updated || !node->item().determinable) {
       ++summary.change;
     }
   }

@@ -34,6 +34,18 @@ std::string_view name(plan::TaskRole role) {
   return "?";
 }
 
+Json left_out_json(plan::LeftOut why) {
+  switch (why) {
+    case plan::LeftOut::No:
+      return nullptr;
+    case plan::LeftOut::SucceededBefore:
+      return "succeeded_before";
+    case plan::LeftOut::NodeForRemoval:
+      return "node_for_removal";
+  }
+  return nullptr;
+}
+
 Json call_json(const plan::Call& call) { return {{"type", call.type}, {"id", call.id}}; }
 
 // It was written by encode_body() from what the planner was given as JSON.
@@ -134,6 +146,7 @@ Json task_json(const core::PlanBody& body, std::size_t number) {
   Json json = {{"id", plan.id(number)},
                {"phase", placement.phase == plan::kNone ? Json() : Json(placement.phase + 1)},
                {"kind", name(task.kind())},
+               {"left_out", left_out_json(placement.left_out)},
                {"role", name(placement.role)},
                {"plugin", task.plugin},
                {"item", task.item.text()},

@@ -7,6 +7,8 @@ namespace muster::controller {
 namespace {
 
 constexpr std::size_t kWaitingMax = 16;
+// Far above every revision, and a whole number in every language's JSON.
+constexpr std::uint64_t kFirstDraft = std::uint64_t{1} << 52;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ void PlanMaker::stop() {
 
 void PlanMaker::run() {
   log::name_thread("plan maker");
+  std::uint64_t drafts = 0;
   while (true) {
     Job job;
     {
@@ -54,7 +57,11 @@ void PlanMaker::run() {
       job = std::move(queue_.front());
       queue_.pop_front();
     }
-    job.done(PlanPipeline(controller_, plugins_, packs_, job.wish, &cancel_).run());
+    auto made =
+        PlanPipeline(controller_, plugins_, packs_, job.wish, kFirstDraft + drafts++, &cancel_)
+            .run();
+    if (!made && cancel_) made = fail(ErrorCode::Unavailable, "the controller is stopping");
+    job.done(std::move(made));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "controller/plan_pipeline.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -72,58 +73,90 @@ Error refused(const std::vector<plan::TemplateError>& errors) {
   return error;
 }
 
+// What several sources find wrong, as one error.
+Result<void> together(std::vector<Error> errors) {
+  if (errors.empty()) return {};
+  Error all = std::move(errors.front());
+  if (errors.size() == 1) return fail(std::move(all));
+  for (auto each = errors.begin() + 1; each != errors.end(); ++each) {
+    all.fields.insert(all.fields.end(), each->fields.begin(), each->fields.end());
+  }
+  all.message = fmt::format("{} things are wrong, the first: {}", all.fields.size(),
+                            all.fields.front().detail);
+  return fail(std::move(all));
+}
+
 }  // namespace
 
 Result<void> PlanPipeline::look() {
   MUSTER_TRY_ASSIGN(snapshot_, take_snapshot(controller_, packs_.schema));
   tree_ = std::make_unique<model::Tree>(tree_of(*snapshot_));
+  revision_ = snapshot_->revision();
   return {};
 }
 
 Result<void> PlanPipeline::update_model() {
-  auto answers = plugins_.update_model(snapshot_, cancel_);
-  if (!answers.good()) return fail(plugin::to_error(answers.failures));
-  if (answers.value.empty()) return {};
-  core::EditModel edit;
-  edit.who = wish_.who;
-  edit.why = "asked for by plugins before a plan is made";
-  edit.change = core::ModelOperations(std::move(answers.value));
-  edit.if_match = fmt::format("model-{}", snapshot_->revision());
-  edit.actor = model::Actor::Plugin;
-  MUSTER_TRY(ask_and_wait<core::ModelReply>(controller_, std::move(edit)));
-  return look();
+  auto written = plugins_.update_model(snapshot_, cancel_);
+  if (!written.good()) return fail(plugin::to_error(written.failures));
+  if (written.value.empty()) return {};
+  model::Answers answers;
+  for (int round = 0; round < kQuestionRoundsMax; ++round) {
+    const model::EditOutcome outcome =
+        model::edit(*tree_, *packs_.schema, written.value, model::Actor::Plugin, answers);
+    if (!outcome.errors.empty()) return fail(core::to_error(outcome.errors));
+    if (outcome.questions.empty()) {
+      if (outcome.changes.empty()) return {};
+      written_ = std::move(written.value);
+      snapshot_ = std::make_shared<const plugin::Snapshot>(*tree_, packs_.schema, draft_);
+      return {};
+    }
+    MUSTER_TRY(answer(outcome.questions, answers));
+  }
+  return fail(ErrorCode::PluginFailed, "checks of values that plugins wrote do not come to an end");
+}
+
+// What is not for plugins, as whether a directory is there, was checked when it was set.
+Result<void> PlanPipeline::answer(const std::vector<model::Question>& questions,
+                                  model::Answers& answers) {
+  auto answered = plugins_.check(snapshot_, questions, cancel_);
+  if (!answered.good()) return fail(plugin::to_error(answered.failures));
+  answers.insert(answered.value.begin(), answered.value.end());
+  for (const model::Question& question : questions) answers.try_emplace(question);
+  return {};
 }
 
 Result<void> PlanPipeline::validate() {
   model::Answers answers;
   model::Findings findings;
+  std::vector<Error> errors;
   for (int round = 0;; ++round) {
     findings = model::check_complete(*tree_, answers);
     if (findings.questions.empty() || round == kQuestionRoundsMax) break;
-    auto answered = plugins_.check(snapshot_, findings.questions, cancel_);
-    if (!answered.good()) return fail(plugin::to_error(answered.failures));
     const std::size_t before = answers.size();
-    answers.insert(answered.value.begin(), answered.value.end());
-    // What is not for plugins, as whether a directory is there, was checked when it was set.
-    for (const model::Question& question : findings.questions) answers.try_emplace(question);
+    if (const auto answered = answer(findings.questions, answers); !answered) {
+      errors.push_back(answered.error());
+      break;
+    }
     if (answers.size() == before) break;
   }
   auto found = plugins_.validate_model(snapshot_, cancel_);
-  if (!found.good()) return fail(plugin::to_error(found.failures));
+  if (!found.good()) errors.push_back(plugin::to_error(found.failures));
   for (plugin::ModelFinding& each : found.value) {
     findings.errors.push_back({model::Refusal::Validation, std::move(each.path),
                                std::move(each.property),
                                fmt::format("plugin '{}': {}", each.plugin, each.message)});
   }
-  if (!findings.errors.empty()) return fail(core::to_error(findings.errors));
-  return {};
+  if (!findings.errors.empty()) errors.push_back(core::to_error(findings.errors));
+  return together(std::move(errors));
 }
 
 Result<std::vector<plan::Task>> PlanPipeline::collect_tasks() {
   auto answers = plugins_.create_configuration(snapshot_, cancel_);
-  if (!answers.good()) return fail(plugin::to_error(answers.failures));
   plan::TemplateTasks made = plan::template_tasks(*tree_, packs_.templates);
-  if (!made.good()) return fail(refused(made.errors));
+  std::vector<Error> errors;
+  if (!answers.good()) errors.push_back(plugin::to_error(answers.failures));
+  if (!made.good()) errors.push_back(refused(made.errors));
+  MUSTER_TRY(together(std::move(errors)));
   // Behind those of plugins, whose requirements are numbers in their list.
   std::vector<plan::Task> tasks = std::move(answers.value);
   for (plan::Task& task : made.tasks) tasks.push_back(std::move(task));
@@ -144,10 +177,16 @@ Result<std::vector<plan::NodeOrder>> PlanPipeline::node_orders(
     const auto value = plugins_.view(snapshot_, cluster, std::string(kNodeOrderView), cancel_);
     if (!value) return fail(plugin::to_error({value.error()}));
     if (value->is_null()) continue;
-    plan::NodeOrder order{cluster, {}};
-    for (const Json& each : *value) {
-      order.nodes.push_back(each.is_string() ? each.get<std::string>() : dump_json(each));
+    const bool is_list =
+        value->is_array() && std::all_of(value->begin(), value->end(),
+                                         [](const Json& each) { return each.is_string(); });
+    if (!is_list) {
+      return fail(ErrorCode::PluginFailed,
+                  "plugin '{}', view {} of {}: must be a list of the ids of nodes, not {}",
+                  node->item().type->pack, kNodeOrderView, cluster.text(),
+                  dump_json(*value).substr(0, 200));
     }
+    plan::NodeOrder order{cluster, value->get<std::vector<std::string>>()};
     orders.push_back(std::move(order));
   }
   return orders;
@@ -161,12 +200,27 @@ Result<std::vector<plan::LockPair>> PlanPipeline::lock_tasks(
   return std::move(answers.value);
 }
 
+// Not before the plan is known to be possible: a plan that is refused leaves the model as it was.
+Result<void> PlanPipeline::keep_written() {
+  if (written_.empty()) return {};
+  core::EditModel edit;
+  edit.who = wish_.who;
+  edit.why = "asked for by plugins before a plan is made";
+  edit.change = core::ModelOperations(std::move(written_));
+  edit.if_match = fmt::format("model-{}", revision_);
+  edit.actor = model::Actor::Plugin;
+  MUSTER_TRY_ASSIGN(const core::ModelReply reply,
+                    ask_and_wait<core::ModelReply>(controller_, std::move(edit)));
+  revision_ = reply.revision;
+  return {};
+}
+
 Result<PlanMade> PlanPipeline::keep(plan::Plan plan) {
   core::PlanBody body;
   core::KeepPlan request;
   request.who = wish_.who;
   request.why = wish_.why;
-  request.model_revision = snapshot_->revision();
+  request.model_revision = revision_;
   request.summary = summarise(plan, *tree_);
   body.about = describe_items(plan, *tree_);
   body.plan = std::move(plan);
@@ -174,7 +228,7 @@ Result<PlanMade> PlanPipeline::keep(plan::Plan plan) {
   request.digest = crypto::sha256_hex(*request.body);
   MUSTER_TRY_ASSIGN(const core::PlanReply reply,
                     ask_and_wait<core::PlanReply>(controller_, std::move(request)));
-  return PlanMade{reply.plan, snapshot_->revision(), 0, {}};
+  return PlanMade{reply.plan, revision_, 0, {}};
 }
 
 Result<PlanMade> PlanPipeline::run() {
@@ -197,9 +251,9 @@ Result<PlanMade> PlanPipeline::run() {
   MUSTER_TRY_ASSIGN(std::vector<plan::LockPair> locks, lock_tasks(nodes));
   plan::PlanOutcome outcome = plan::make_plan(request, std::move(tasks), std::move(locks));
   if (const auto* errors = std::get_if<plan::PlanErrors>(&outcome)) return fail(refused(*errors));
+  MUSTER_TRY(keep_written());
   if (auto* nothing = std::get_if<plan::NothingToDo>(&outcome)) {
-    return PlanMade{nullptr, snapshot_->revision(), nothing->left_out.size(),
-                    std::move(nothing->notices)};
+    return PlanMade{nullptr, revision_, nothing->left_out.size(), std::move(nothing->notices)};
   }
   return keep(std::move(std::get<plan::Plan>(outcome)));
 }

@@ -13,28 +13,40 @@ namespace muster::controller {
 // One plan on its way: the steps of making it, in their order. Blocks; lives for one plan.
 class PlanPipeline {
  public:
+  // `draft` is the revision of the model that plugins are told once they have written to it: it
+  // must be one that no other model ever has, since they keep what they have read.
   PlanPipeline(Controller& controller, plugin::PluginHost& plugins, const pack::LoadedPacks& packs,
-               const PlanWish& wish, const std::atomic<bool>* cancel)
-      : controller_(controller), plugins_(plugins), packs_(packs), wish_(wish), cancel_(cancel) {}
+               const PlanWish& wish, std::uint64_t draft, const std::atomic<bool>* cancel)
+      : controller_(controller),
+        plugins_(plugins),
+        packs_(packs),
+        wish_(wish),
+        draft_(draft),
+        cancel_(cancel) {}
 
   Result<PlanMade> run();
 
  private:
   Result<void> look();
   Result<void> update_model();
+  Result<void> answer(const std::vector<model::Question>& questions, model::Answers& answers);
   Result<void> validate();
   Result<std::vector<plan::Task>> collect_tasks();
   Result<std::vector<plan::NodeOrder>> node_orders(const std::vector<model::Path>& nodes);
   Result<std::vector<plan::LockPair>> lock_tasks(const std::vector<model::Path>& nodes);
+  Result<void> keep_written();
   Result<PlanMade> keep(plan::Plan plan);
 
   Controller& controller_;
   plugin::PluginHost& plugins_;
   const pack::LoadedPacks& packs_;
   const PlanWish& wish_;
+  const std::uint64_t draft_;
   const std::atomic<bool>* cancel_;
   plugin::SnapshotPtr snapshot_;
-  std::unique_ptr<model::Tree> tree_;
+  std::unique_ptr<model::Tree> tree_;      // with what plugins wrote
+  std::uint64_t revision_ = 0;             // of the engine's model
+  std::vector<model::Operation> written_;  // by plugins, and not yet the engine's
 };
 
 // What a plan does to the model's items, and its size. Pure.

@@ -223,12 +223,13 @@ class ServerProcess {
 
   void stop() {
     log::info("stopping", {});
+    // First what requests wait for, so that each gets its answer.
+    if (plans_) plans_->stop();
+    if (advisor_) advisor_->stop();
     if (http_) http_->stop(Duration::seconds(5));
     if (!controller_) inlet_.shut();
     if (link_) link_->stop();
     if (jobs_) jobs_->stop();
-    if (advisor_) advisor_->stop();
-    if (plans_) plans_->stop();
     if (controller_) controller_->stop();
     api_.reset();
     http_.reset();

@@ -134,6 +134,7 @@ struct RemovePlan {
   RequestId request = 0;
   std::string who;
   std::uint64_t number = 0;
+  std::optional<std::uint64_t> if_revision = {};
 };
 
 // --- Agents. ---

@@ -12,15 +12,13 @@
 #include <memory>
 #include <unordered_map>
 
+#include "exec/directory_handle.h"
+
 namespace muster::exec {
 namespace {
 
 constexpr std::size_t kStatBytesMax = 1024;
 constexpr std::size_t kEnvironmentBytesMax = std::size_t{4} << 20;
-
-struct DirectoryCloser {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 }  // namespace
 
@@ -44,7 +42,7 @@ std::optional<ProcessInfo> read_process(pid_t pid) {
 
 std::vector<ProcessInfo> list_processes() {
   std::vector<ProcessInfo> processes;
-  const std::unique_ptr<DIR, DirectoryCloser> directory(::opendir("/proc"));
+  const DirectoryHandle directory(::opendir("/proc"));
   if (!directory) return processes;
   while (const dirent* entry = ::readdir(directory.get())) {
     char* end = nullptr;

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "exec/directory_handle.h"
+
 namespace muster::exec {
 namespace {
 
@@ -19,11 +21,6 @@ constexpr std::size_t kUuidText = 36;
 constexpr const char* kRunFile = "run";
 constexpr std::size_t kRunBytesMax = (std::size_t{4} << 20) + 4096;
 constexpr int kListenBacklog = 8;
-
-struct DirectoryCloser {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using DirectoryHandle = std::unique_ptr<DIR, DirectoryCloser>;
 
 DirectoryHandle open_listing(int parent, const char* name) {
   UniqueFd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));

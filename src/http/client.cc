@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "http/ascii.h"
 
 namespace muster::http {
 
@@ -77,13 +78,6 @@ class Lease {
   CURL* handle_ = nullptr;
   bool leased_ = false;
 };
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

@@ -10,18 +10,12 @@
 #include <iterator>
 #include <random>
 
+#include "http/ascii.h"
 #include "http/percent.h"
 
 namespace muster::http {
 
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool is_ours(std::string_view name) {
   static constexpr std::array<std::string_view, 6> kOurs = {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "plugin/plugin_test_util.h"
-#include "sitefile/site.h"
 
 namespace muster::plugin {
 namespace {
@@ -36,12 +35,15 @@ class KitTest : public ::testing::Test {
 };
 
 TEST_F(KitTest, AGoodPluginPasses) {
-  sitefile::Site site = sitefile::read_site_text(
-      "deployments: {d: {type: deployment, clusters: {c: {type: cluster, nodes: {n1: "
-      "{type: node, properties: {hostname: n1}}}}}}}\n",
-      "m.yaml", {});
-  ASSERT_TRUE(site.good());
-  models_.push_back({"m.yaml", std::move(site.declaration)});
+  KitModelFile file{"m.yaml", {}};
+  model::Declaration& deployment = file.declaration.children["deployments"].children["d"];
+  deployment.type = "deployment";
+  model::Declaration& cluster = deployment.children["clusters"].children["c"];
+  cluster.type = "cluster";
+  model::Declaration& node = cluster.children["nodes"].children["n1"];
+  node.type = "node";
+  node.properties["hostname"] = "n1";
+  models_.push_back(std::move(file));
   EXPECT_THAT(failed(folder_.add_python("core", R"(
     def create_configuration(self, ctx):
         return [ConfigTask(node, node, "make", "file", "/x") for node in ctx.query("node")]

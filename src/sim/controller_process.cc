@@ -10,7 +10,7 @@ namespace muster::sim {
 namespace {
 
 constexpr std::size_t kGroupMax = 8;
-constexpr Duration kSleepMax = Duration::seconds(60);
+constexpr Duration kIdleMax = Duration::seconds(60);
 constexpr Backoff kRetry{Duration::millis(100), Duration::seconds(5)};
 
 Uuid random_uuid(Random& random) {
@@ -168,7 +168,7 @@ void ControllerProcess::work() {
 void ControllerProcess::arm_timer() {
   const auto due = engine_->next_deadline();
   if (!due) return;
-  const Duration wait = std::clamp(*due - clock_(), Duration::micros(1), kSleepMax);
+  const Duration wait = std::clamp(*due - clock_(), Duration::micros(1), kIdleMax);
   const Timestamp at = context_.queue.now() + wait;
   if (timer_at_ > context_.queue.now() && timer_at_ <= at) return;
   timer_at_ = at;

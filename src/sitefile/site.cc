@@ -13,7 +13,6 @@ namespace muster::sitefile {
 namespace {
 
 constexpr std::string_view kStdin = "-";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_xml(std::string_view text, std::string_view name) {
   if (name.ends_with(".xml")) return true;

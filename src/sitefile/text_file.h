@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/map_reader.h"
@@ -10,6 +11,8 @@
 namespace muster::sitefile {
 
 inline constexpr std::size_t kTextFileMax = 100'000'000;
+// What some editors put before UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 inline constexpr std::size_t kFolderFilesMax = 1'000;
 
 // The content of a file. Nothing, and a report, if it cannot be read or has more than `bytes_max`

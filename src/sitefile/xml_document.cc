@@ -10,13 +10,13 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "model/quoted.h"
+#include "sitefile/text_file.h"
 
 namespace muster::sitefile {
 namespace {
 
 using document::Mark;
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kEntityMax = 12;  // "&#x10FFFF;" and some zeros
 
 // Turns offsets into lines and columns, which are counted in characters. Offsets do not go back:

@@ -12,7 +12,7 @@
 namespace muster::store {
 namespace {
 
-constexpr mode_t kFileMode = 0600;
+constexpr mode_t kLockMode = 0600;
 
 std::string owner_of(int descriptor) {
   std::array<char, 32> text{};
@@ -26,7 +26,7 @@ std::string owner_of(int descriptor) {
 
 Result<StoreLock> StoreLock::take(const std::string& store_path) {
   const std::string path = store_path + ".lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kLockMode);
   if (descriptor < 0) {
     return fail(ErrorCode::IoError, "cannot open lock file '{}': {}", path, std::strerror(errno));
   }

@@ -82,6 +82,15 @@ BANNED_CALLS = (
     (re.compile(r"\busing\s+namespace\s+std\b"), "name what is used"),
 )
 
+# Types, constants and functions at the beginning of a line.
+OWN_NAMES = (
+    re.compile(r"(?:struct|class|enum class) (\w+)"),
+    re.compile(r"using (\w+) ="),
+    re.compile(r"(?:inline |static )?const(?:expr)? [^()]*?(\w+)(?:\[\w*\])?(?: =|\{)"),
+    re.compile(r"(?!using|template|namespace)[\w:<>,&*\s]*?[\s*&](\w+)\((.*)"),
+)
+NOT_TOGETHER = re.compile(r"_(?:script|test|fuzz|test_util)\.cc$|(?:^|/)test_\w+\.cc$")
+
 LEFTOVER = re.compile(r"\b(?:FIXME|XXX|HACK|TODO)\b")
 SQL = re.compile(
     r"\bSELECT\s+[\w*(]|\bINSERT\s+(?:OR\s+\w+\s+)?INTO\b|\bREPLACE\s+INTO\b|\bDELETE\s+FROM\b|"
@@ -307,6 +316,36 @@ def check_registered(tree):
                 yield path, 1, "a test that tests/CMakeLists.txt does not run"
 
 
+def own_names(tree, path):
+    """What a source defines for itself alone: (line, name, parameters of a function)."""
+    inside = False
+    for (number, line), (_, raw) in zip(tree.code(path), tree.lines(path)):
+        if raw == "namespace {":
+            inside = True
+        elif raw == "}  // namespace":
+            inside = False
+        elif inside and line[:1] not in ("", " ", "}", "#"):
+            for pattern in OWN_NAMES:
+                found = pattern.match(line)
+                if found:
+                    yield number, found.group(1), (found.group(2) if pattern.groups > 1 else "")
+                    break
+
+
+def check_distinct(tree):
+    """Sources of a folder are compiled together; what each has for itself has its own name."""
+    first = {}
+    for path in tree.texts(".cc"):
+        folder = os.path.dirname(path)
+        if folder_of(path) is None or NOT_TOGETHER.search(path):
+            continue
+        for number, name, parameters in own_names(tree, path):
+            other = first.setdefault((folder, name, parameters), path)
+            if other != path:
+                yield path, number, (f"'{name}' is also a name of {os.path.basename(other)}, with "
+                                     "which it is compiled; share it, or call it something else")
+
+
 def check_banned_calls(tree):
     for path in tree.texts(*CXX, ".py"):
         if path.startswith("tests/tidy/"):
@@ -376,6 +415,7 @@ RULES = {
     "trailing-space": check_trailing_space,
     "pragma-once": check_pragma_once,
     "registered": check_registered,
+    "distinct": check_distinct,
     "banned-call": check_banned_calls,
     "machine-path": check_machine_paths,
     "blob": check_blobs,

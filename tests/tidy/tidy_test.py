@@ -16,7 +16,9 @@ GOOD = {
     "src/base/time_test.cc": '#include <thread>\n#include "base/time.h"\n',
     "src/core/engine.cc": '#include "base/time.h"\nint jitter(int random) { return random; }\n'
                           "int decode_sleep(int n) { return n; }\n",
-    "src/store/sqlite.cc": '#include "core/engine.h"\nauto q = "SELECT a FROM b";\n',
+    "src/store/sqlite.cc": '#include "core/engine.h"\nauto q = "SELECT a FROM b";\n'
+                           "namespace {\nconstexpr int kMax = 1;\nint half(int a) {\n}\n"
+                           "struct Row {};\n}  // namespace\n",
     "src/store/record_fuzz.cc": "int x = 1'000;\n",
     "src/exec/run_child.cc": "void f() { nanosleep(nullptr, nullptr); }\n",
     "src/CMakeLists.txt": "muster_library(NAME a SRCS base/time.cc core/engine.cc\n"
@@ -99,6 +101,11 @@ BAD = {
         ("src/agent/a.h", '#pragma once\nauto q = "UPDATE t SET a = 1";\n', 2),
         ("src/agent/a.h", '#pragma once\nauto q = R"(\nPRAGMA journal_mode\n)";\n', 3),
     ],
+    "distinct": [
+        ("src/store/sqlite_row.cc", "namespace {\nconstexpr long kMax = 2;\n}  // namespace\n", 2),
+        ("src/store/sqlite_row.cc", "namespace {\nint half(int a) {\n}  // namespace\n", 2),
+        ("src/store/sqlite_row.cc", "\nnamespace {\nclass Row {\n};\n}  // namespace\n", 3),
+    ],
     "generated": [("api/agent.pb.h", "#pragma once\n", 1)],
     "executable": [("src/base/time.h", "#!/bin/sh\n#pragma once\n", 1)],
 }
@@ -118,6 +125,15 @@ class Rules(unittest.TestCase):
 
     def test_a_good_tree_passes(self):
         self.assertEqual(self.check({}), [])
+
+    def test_names_may_be_alike_where_they_do_not_meet(self):
+        own = "namespace {\nconstexpr int kMax = 1;\n}  // namespace\n"
+        overload = "namespace {\nint half(long a) {\n}  // namespace\n"
+        for path, text in (("src/exec/a.cc", own), ("src/store/a_test.cc", own),
+                           ("src/store/a.cc", overload), ("src/store/a.cc", "struct Row {};\n")):
+            with self.subTest(path=path, text=text):
+                found = [o for o in self.check({path: text}) if o.rule == "distinct"]
+                self.assertEqual(found, [])
 
     def test_every_rule_has_a_case(self):
         self.assertEqual(set(BAD), set(tidy.RULES))

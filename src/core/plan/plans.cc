@@ -82,6 +82,12 @@ void handle_remove_plan(Step& step, const RemovePlan& remove) {
     return step.reply(remove.request, no_such_plan(remove.number));
   }
   const PlanRecordPtr plan = found->second;
+  if (remove.if_revision && *remove.if_revision != plan->revision) {
+    return step.reply(remove.request,
+                      Error{ErrorCode::RevisionMismatch,
+                            fmt::format("plan {} has revision {} and not {}", plan->number,
+                                        plan->revision, *remove.if_revision)});
+  }
   drop(step, *plan);
   tell(step, *plan, "plan.removed", remove.who);
   step.effects.replies.push_back({remove.request, PlanReply{plan}});

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <dirent.h>
+
+#include <memory>
+
+namespace muster::exec {
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using DirectoryHandle = std::unique_ptr<DIR, DirectoryCloser>;
+
+}  // namespace muster::exec
