@@ -11,6 +11,9 @@ PREFIX ?= /usr/local
 
 install: build
 	install -D -m 755 build/release/muster $(DESTDIR)$(PREFIX)/bin/muster
+	install -d $(DESTDIR)$(PREFIX)/share/muster/sdk/python
+	cp -R packs $(DESTDIR)$(PREFIX)/share/muster/
+	cp -R sdk/python/muster_plugin $(DESTDIR)$(PREFIX)/share/muster/sdk/python/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	build/release/muster completion bash \
 	  >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/muster

@@ -72,6 +72,16 @@ TEST(UuidTest, SurvivesARoundTrip) {
   EXPECT_FALSE(Uuid::parse(std::string(36, '-')));
 }
 
+TEST(JsonTest, RefusesAKeyTwiceHoweverManyThereAre) {
+  for (const int count : {2, 24, 25, 26, 200}) {
+    std::string keys;
+    for (int i = 0; i < count; ++i) keys += fmt::format("\"k{}\": {{\"k0\": 1}}, ", i);
+    EXPECT_TRUE(parse_json("{" + keys + "\"last\": 1}")) << count;
+    EXPECT_FALSE(parse_json("{" + keys + "\"k0\": 1}")) << count;
+    EXPECT_FALSE(parse_json(fmt::format("{{{}\"k{}\": 1}}", keys, count - 1))) << count;
+  }
+}
+
 TEST(JsonTest, RefusesWhatReadersDisagreeOn) {
   EXPECT_TRUE(parse_json(R"({"a":[1,2,{"b":null}]})"));
   EXPECT_EQ(parse_json(R"({"a":1,"a":2})").error().code, ErrorCode::InvalidJson);

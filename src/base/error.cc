@@ -34,6 +34,32 @@ std::string_view name(ErrorCode code) {
       return "unsupported_media_type";
     case ErrorCode::MethodNotSupported:
       return "method_not_supported";
+    case ErrorCode::InvalidLocation:
+      return "invalid_location";
+    case ErrorCode::InvalidType:
+      return "invalid_type";
+    case ErrorCode::ItemExists:
+      return "item_exists";
+    case ErrorCode::MethodNotAllowed:
+      return "method_not_allowed";
+    case ErrorCode::ChildNotAllowed:
+      return "child_not_allowed";
+    case ErrorCode::InvalidChildType:
+      return "invalid_child_type";
+    case ErrorCode::InvalidReference:
+      return "invalid_reference";
+    case ErrorCode::PropertyNotAllowed:
+      return "property_not_allowed";
+    case ErrorCode::MissingRequiredProperty:
+      return "missing_required_property";
+    case ErrorCode::MissingRequiredItem:
+      return "missing_required_item";
+    case ErrorCode::Validation:
+      return "validation";
+    case ErrorCode::Cardinality:
+      return "cardinality";
+    case ErrorCode::PlanRefused:
+      return "plan_refused";
     case ErrorCode::NotFound:
       return "not_found";
     case ErrorCode::Ambiguous:
@@ -76,6 +102,8 @@ std::string_view name(ErrorCode code) {
       return "timeout";
     case ErrorCode::Compacted:
       return "compacted";
+    case ErrorCode::PluginFailed:
+      return "plugin_failed";
     case ErrorCode::DecodeFailed:
       return "decode_failed";
     case ErrorCode::IoError:

@@ -26,6 +26,20 @@ enum class ErrorCode : std::uint8_t {
   InvalidMarker,  // the marker of a list names no action (any more)
   UnsupportedMediaType,
   MethodNotSupported,  // the path exists, but not for this method
+  // The model refuses it. The names are those that the users of LITP know.
+  InvalidLocation,   // no item at that path
+  InvalidType,       // no such item type
+  ItemExists,        // there is an item at that path
+  MethodNotAllowed,  // the item is in a place or a state where this cannot be done to it
+  ChildNotAllowed,   // the parent has no such slot
+  InvalidChildType,  // an item of this type does not fit the slot
+  InvalidReference,  // it cannot inherit from there
+  PropertyNotAllowed,
+  MissingRequiredProperty,
+  MissingRequiredItem,
+  Validation,   // a value, or values together, that the type refuses
+  Cardinality,  // too few or too many items in a collection
+  PlanRefused,  // tasks that cannot be put in an order, or do not fit where they ask to be
   // The thing.
   NotFound,
   Ambiguous,  // a name or short id that matches several
@@ -50,6 +64,7 @@ enum class ErrorCode : std::uint8_t {
   Unavailable,  // not reachable
   Timeout,
   Compacted,     // the events asked for are no longer kept
+  PluginFailed,  // a plugin crashed, hung, or answered what it may not
   DecodeFailed,  // bytes that do not decode
   IoError,
   Internal,
@@ -57,11 +72,15 @@ enum class ErrorCode : std::uint8_t {
 
 std::string_view name(ErrorCode code);
 
-// One wrong field of a request. The pointer is a JSON pointer into the body ("/actions/0/timeout").
+// One wrong field of a request. The pointer is a JSON pointer into the body ("/actions/0/timeout");
+// what is wrong with an item of the model has the item's path instead, and the property, if it is
+// one.
 struct FieldError {
   std::string pointer;
   ErrorCode code;
   std::string detail;
+  std::string path = {};
+  std::string property = {};
 
   bool operator==(const FieldError&) const = default;
 };

@@ -1,10 +1,35 @@
 #include "base/json.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 namespace muster {
 namespace {
+
+// The keys of one object. Most objects have a few, for which looking at each is faster than a tree,
+// and costs no allocation once the list has grown.
+class Keys {
+ public:
+  void clear() {
+    few_.clear();
+    many_.clear();
+  }
+  // False: it was there.
+  bool insert(const std::string& key) {
+    if (!many_.empty()) return many_.insert(key).second;
+    if (std::find(few_.begin(), few_.end(), key) != few_.end()) return false;
+    few_.push_back(key);
+    if (few_.size() > kFew) many_.insert(few_.begin(), few_.end());
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 24;
+
+  std::vector<std::string> few_;
+  std::set<std::string> many_;
+};
 
 // Builds the document while it watches depth and duplicate keys; nlohmann's own parser stops as
 // soon as a handler answers false.
@@ -16,11 +41,12 @@ class LimitedBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
       : Base(document, false), limits_(limits) {}
 
   bool start_object(std::size_t size) {
-    keys_.emplace_back();
+    if (++objects_ > keys_.size()) keys_.emplace_back();
+    keys_[objects_ - 1].clear();
     return enter() && Base::start_object(size);
   }
   bool end_object() {
-    keys_.pop_back();
+    --objects_;
     --depth_;
     return Base::end_object();
   }
@@ -30,7 +56,7 @@ class LimitedBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
     return Base::end_array();
   }
   bool key(std::string& text) {
-    if (!keys_.back().insert(text).second) {
+    if (!keys_[objects_ - 1].insert(text)) {
       problem_ = fmt::format("the key '{}' stands twice in one object", text.substr(0, 64));
       return false;
     }
@@ -61,7 +87,8 @@ class LimitedBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
 
   const JsonLimits& limits_;
   std::size_t depth_ = 0;
-  std::vector<std::set<std::string>> keys_;
+  std::vector<Keys> keys_;   // of the objects that are open, and room for more
+  std::size_t objects_ = 0;  // that are open
   std::string problem_;
 };
 

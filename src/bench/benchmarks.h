@@ -8,7 +8,8 @@
 #include "bench/host.h"
 
 // The benchmarks. Each runs by itself in a directory of its own, measures this program from the
-// outside (but for `core` and `plan`), ends what it started, and answers with one JSON object:
+// outside (but for `core`, `model` and `plan`), ends what it started, and answers with one JSON
+// object:
 // `bench`, `count`, `seconds`, `rate_per_s`, `p50_ms`, `p99_ms` and `rss_kib` (of the controller)
 // as far as they apply, and keys of its own. Failure: the error says what went wrong; nothing is
 // left behind in any case, unless the directory was asked to be kept.
@@ -72,6 +73,24 @@ struct AgentsOptions {
   PlaceOptions place;
 };
 Result<Json> run_agents(const AgentsOptions& options, const Host& host);
+
+// A model: loaded from its store, edited in memory, and compared with a file that changes nothing.
+struct ModelOptions {
+  std::size_t items = 1'000'000;
+  std::size_t edits = 500;
+  std::size_t file_items = 100'000;
+  PlaceOptions place;
+};
+Result<Json> run_model(const ModelOptions& options, const Host& host);
+
+// A Python plugin that makes a task for each item of a model: from the model to tasks, with the
+// start of the process.
+struct PluginOptions {
+  std::size_t items = 100'000;
+  std::string sdk;  // folder of the Python SDK
+  PlaceOptions place;
+};
+Result<Json> run_plugin(const PluginOptions& options, const Host& host);
 
 // The planner alone, in memory: a model and tasks in, a plan out.
 struct PlanOptions {

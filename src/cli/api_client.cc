@@ -115,21 +115,26 @@ Outcome<Json> ApiClient::get(std::string_view path, const Query& query, Duration
 }
 
 Outcome<Json> ApiClient::post(std::string_view path, const Json& body, const Headers& headers) {
-  http::ClientRequest request = make_request("POST", path, {});
-  request.headers.emplace_back("Content-Type", "application/json");
-  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
-  request.body = dump_json(body);
-  request.timeout = kPostTimeout;
+  return send({.path = std::string(path), .body = &body, .headers = headers});
+}
+
+Outcome<Json> ApiClient::send(const Change& change) {
+  http::ClientRequest request = make_request(change.method, change.path, change.query);
+  request.headers.insert(request.headers.end(), change.headers.begin(), change.headers.end());
+  if (change.body != nullptr) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = dump_json(*change.body);
+  }
+  request.timeout = change.timeout.is_zero() ? kPostTimeout : change.timeout;
   MUSTER_TRY_ASSIGN(const http::ClientResponse response, perform(request));
   return read_body(response);
 }
 
-Outcome<Json> ApiClient::post_once(std::string_view path, const Json& body, std::string_view key,
-                                   Context& context) {
-  const Headers headers = {{"Idempotency-Key", std::string(key)}};
+Outcome<Json> ApiClient::send_once(Change change, std::string_view key, Context& context) {
+  change.headers.emplace_back("Idempotency-Key", std::string(key));
   bool open = false;
   for (std::uint32_t attempt = 1;; ++attempt) {
-    Outcome<Json> answer = post(path, body, headers);
+    Outcome<Json> answer = send(change);
     open = open || (!answer && outcome_is_open(answer.error()));
     const bool again = !answer && worth_another_try(answer.error()) && attempt < kPostAttempts &&
                        !context.environment.interrupted();

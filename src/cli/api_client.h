@@ -44,10 +44,24 @@ class ApiClient {
   Outcome<Json> get(std::string_view path, const Query& query = {}, Duration timeout = kTimeout);
   Outcome<Json> post(std::string_view path, const Json& body, const Headers& headers = {});
 
-  // As post(), but a lost connection, a full queue and a twin of this request that is still being
+  // What a request with a body, or that changes something, consists of.
+  struct Change {
+    std::string_view method = "POST";
+    std::string path;
+    Query query = {};
+    const Json* body = nullptr;  // null: none
+    Headers headers = {};
+    Duration timeout = {};  // zero: as long as the controller itself takes to give up
+  };
+  Outcome<Json> send(const Change& change);
+
+  // As send(), but a lost connection, a full queue and a twin of this request that is still being
   // worked on are tried again a few times. Safe because of the Idempotency-Key, which it needs.
+  Outcome<Json> send_once(Change change, std::string_view key, Context& context);
   Outcome<Json> post_once(std::string_view path, const Json& body, std::string_view key,
-                          Context& context);
+                          Context& context) {
+    return send_once({.path = std::string(path), .body = &body}, key, context);
+  }
 
   // Hands the body of a 2xx answer over as it comes. Answers with the response (headers; no body).
   Outcome<http::ClientResponse> stream(const StreamRequest& request);

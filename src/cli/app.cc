@@ -169,7 +169,10 @@ void build(CLI::App& app, Context& context) {
   add_action_commands(app, context);
   add_node_commands(app, context);
   add_pack_commands(app, context);
+  add_plugin_commands(app, context);
   add_type_commands(app, context);
+  add_model_commands(app, context);
+  add_plan_commands(app, context);
   add_system_commands(app, context);
   add_agent_commands(app, context);
   add_server_commands(app, context);

@@ -6,6 +6,7 @@
 #include "cli/dev_spawn.h"
 #include "cli/dev_supervisor.h"
 #include "cli/interrupt.h"
+#include "pack/shipped.h"
 
 // The measurements of this program itself.
 
@@ -118,6 +119,28 @@ void add_agents(CLI::App& bench, Context& context) {
   on_bench(app, context, options, &bench::run_agents);
 }
 
+void add_model(CLI::App& bench, Context& context) {
+  auto options = std::make_shared<bench::ModelOptions>();
+  CLI::App* app = add_command(bench, "model", "A model: load, edits, an unchanged file",
+                              "  muster bench model --items 1000000\n");
+  add_number(app, "--items", options->items, 1, 20'000'000, "Items of the model, about");
+  add_number(app, "--edits", options->edits, 5, 1'000'000, "Edits, one after the other");
+  add_number(app, "--file-items", options->file_items, 1, 1'000'000,
+             "Items of the file that changes nothing, about");
+  add_place(app, options->place);
+  on_bench(app, context, options, &bench::run_model);
+}
+
+void add_plugin(CLI::App& bench, Context& context) {
+  auto options = std::make_shared<bench::PluginOptions>();
+  options->sdk = pack::python_sdk_folder().value_or("");
+  CLI::App* app = add_command(bench, "plugin", "A Python plugin that makes a task for each item",
+                              "  muster bench plugin --items 100000\n");
+  add_number(app, "--items", options->items, 1, 10'000'000, "Items of the model");
+  add_place(app, options->place);
+  on_bench(app, context, options, &bench::run_plugin);
+}
+
 void add_plan(CLI::App& bench, Context& context) {
   auto options = std::make_shared<bench::PlanOptions>();
   CLI::App* app = add_command(bench, "plan", "A plan for many nodes, in memory",
@@ -140,6 +163,8 @@ void add_bench_commands(CLI::App& root, Context& context) {
   add_core(*bench, context);
   add_restart(*bench, context);
   add_agents(*bench, context);
+  add_model(*bench, context);
+  add_plugin(*bench, context);
   add_plan(*bench, context);
 }
 

@@ -56,6 +56,21 @@ void add_server_limits(CLI::App& app, ServerFlags& flags) {
       ->check(CLI::Range(1, 64).description(""));
 }
 
+void add_server_packs(CLI::App& app, controller::ServerOptions& options) {
+  app.add_option("--packs", options.packs,
+                 "Folder of the packs that the model is made with (default: those that came with "
+                 "muster)")
+      ->type_name("DIR");
+  app.add_option("--core-pack", options.core_pack, "Folder of another core pack")->type_name("DIR");
+  app.add_option("--pack", options.extra_packs, "Folder of one more pack; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app.add_option("--model-revisions", options.model_revisions,
+                 "Revisions of the model that are kept (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).description(""));
+}
+
 void add_server(CLI::App& root, Context& context) {
   CLI::App* app = add_command(root, "server", "Run the controller",
                               "  muster server --socket-group operators\n"
@@ -82,6 +97,7 @@ void add_server(CLI::App& root, Context& context) {
       ->type_name("ADDR");
   app->add_flag("--insecure", options.insecure,
                 "Allow addresses other than loopback, without encryption or authentication");
+  add_server_packs(*app, options);
   add_server_limits(*app, *flags);
   app->add_option("--log-level", options.log_level, "Least level that is logged (default info)")
       ->type_name("trace|debug|info|warn|error")

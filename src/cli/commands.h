@@ -46,9 +46,15 @@ void add_agent_commands(CLI::App& root, Context& context);
 void add_server_commands(CLI::App& root, Context& context);
 void add_bench_commands(CLI::App& root, Context& context);
 void add_pack_commands(CLI::App& root, Context& context);
+void add_plugin_commands(CLI::App& root, Context& context);
 void add_type_commands(CLI::App& root, Context& context);
 // --packs and --core-pack.
 void add_pack_options(CLI::App& app, pack::PackOptions& options);
+struct EditOptions;
+// --why, --dry-run, --if-match and --idempotency-key.
+void add_edit_options(CLI::App& app, EditOptions& options);
+void add_plan_commands(CLI::App& root, Context& context);
+void add_model_commands(CLI::App& root, Context& context);
 void add_sim_command(CLI::App& root, Context& context);
 void add_completion_commands(CLI::App& root, Context& context);
 

@@ -10,6 +10,7 @@ namespace muster::cli {
 enum class ExitCode : int {
   Ok = 0,
   Error = 1,
+  Changes = 2,        // with --detailed-exitcode: there is something to change
   Failed = 3,         // an awaited action ended as FAILED or LOST
   Partial = 4,        // some awaited actions succeeded and some did not
   Cancelled = 5,      // what did not succeed was cancelled

@@ -37,11 +37,15 @@ struct Hint {
   std::string_view text;
 };
 
-constexpr std::array<Hint, 15> kHints = {{
+constexpr std::array<Hint, 19> kHints = {{
     {"unknown_target", "`muster nodes list` shows the agents that the controller knows"},
     {"unknown_kind", "`muster kinds` shows the kinds of action"},
     {"unknown_dependency", "`muster actions list` shows the actions that exist"},
     {"not_found", "`muster actions list` and `muster nodes list` show what exists"},
+    {"invalid_location", "`muster model tree` shows the items that exist"},
+    {"invalid_type", "`muster types list` shows the item types"},
+    {"child_not_allowed", "`muster types show TYPE` tells what may stand below an item"},
+    {"property_not_allowed", "`muster types show TYPE` tells the properties of an item"},
     {"ambiguous", "use more digits of the id, or the whole id"},
     {"invalid_marker", "that page is gone; list again without --marker"},
     {"action_final", "`muster actions show` tells how it ended; submit a new action instead"},
@@ -67,12 +71,19 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// Where it is wrong: in the model, or in what was sent.
+std::string place_of(const FieldProblem& field) {
+  if (field.path.empty()) return field.pointer;
+  return field.property.empty() ? field.path : fmt::format("{} {}", field.path, field.property);
+}
+
 }  // namespace
 
 Failure::Failure(const Error& error)
     : exit(exit_code_of_error(error.code)), code(name(error.code)), detail(error.message) {
   for (const FieldError& field : error.fields) {
-    fields.push_back({field.pointer, std::string(name(field.code)), field.detail});
+    fields.push_back(
+        {field.pointer, std::string(name(field.code)), field.detail, field.path, field.property});
   }
 }
 
@@ -98,8 +109,9 @@ Failure failure_of_answer(int status, std::string_view body) {
   if (const auto errors = parsed->find("errors"); errors != parsed->end() && errors->is_array()) {
     for (const Json& entry : *errors) {
       if (!entry.is_object()) continue;
-      failure.fields.push_back(
-          {text_of(entry, "pointer"), text_of(entry, "code"), text_of(entry, "detail")});
+      failure.fields.push_back({text_of(entry, "pointer"), text_of(entry, "code"),
+                                text_of(entry, "detail"), text_of(entry, "path"),
+                                text_of(entry, "property")});
     }
   }
   return failure;
@@ -112,15 +124,16 @@ std::string render(const Failure& failure) {
   // One wrong field is mostly what the detail already says.
   const bool told = failure.fields.size() == 1 &&
                     failure.detail.find(failure.fields[0].detail) != std::string::npos;
-  if (told && failure.detail.find(failure.fields[0].pointer) == std::string::npos) {
-    text += fmt::format("  at {}\n", printable(failure.fields[0].pointer));
+  if (told && failure.detail.find(place_of(failure.fields[0])) == std::string::npos) {
+    text += fmt::format("  at {}\n", printable(place_of(failure.fields[0])));
   }
   for (const FieldProblem& field : failure.fields) {
     // A line without a place adds nothing to a detail that has it.
-    const bool repeats = field.pointer.empty() && !field.detail.empty() &&
+    const std::string place = place_of(field);
+    const bool repeats = place.empty() && !field.detail.empty() &&
                          failure.detail.find(field.detail) != std::string::npos;
     if (told || repeats) continue;
-    text += fmt::format("  {}: {}", field.pointer.empty() ? "(body)" : printable(field.pointer),
+    text += fmt::format("  {}: {}", place.empty() ? "(body)" : printable(place),
                         printable(field.detail));
     if (!field.code.empty()) text += fmt::format(" ({})", printable(field.code));
     text += '\n';

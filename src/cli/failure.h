@@ -18,6 +18,8 @@ struct FieldProblem {
   std::string pointer;
   std::string code;
   std::string detail;
+  std::string path = {};      // of an item of the model
+  std::string property = {};  // of that item; empty: the item itself
 
   bool operator==(const FieldProblem&) const = default;
 };

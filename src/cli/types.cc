@@ -7,8 +7,8 @@
 #include "cli/packs.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cli/type_json.h"
 #include "model/quoted.h"
+#include "model/type_json.h"
 
 namespace muster::cli {
 namespace {

@@ -57,6 +57,10 @@ std::unique_ptr<http::Router> make_api(ApiContext context) {
   add_agent_routes(routes);
   add_event_routes(routes);
   add_system_routes(routes);
+  add_model_routes(routes);
+  add_revision_routes(routes);
+  add_type_routes(routes);
+  add_plan_routes(routes);
   return router;
 }
 

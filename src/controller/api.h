@@ -11,11 +11,14 @@
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
 #include "http/router.h"
+#include "model/schema.h"
 #include "store/store.h"
 
 // The controller's REST API, as api/openapi.yaml describes it.
 
 namespace muster::controller {
+
+class PlanMaker;
 
 struct ApiContext {
   Controller& controller;
@@ -28,7 +31,9 @@ struct ApiContext {
   store::Term term = 0;
   Timestamp started_at;
   std::function<Timestamp()> clock;
-  std::string temp_dir;  // where a backup is written before it is sent; must exist
+  PlanMaker* plans = nullptr;         // null: no plans can be made
+  model::SchemaPtr schema = nullptr;  // of the model; null: there is none
+  std::string temp_dir;               // where a backup is written before it is sent; must exist
   // While the store refuses writes the engine answers nobody, and a client must hear that instead
   // of hanging: how long to wait for a look at the engine's state, and for the reply to a change.
   Duration query_deadline = Duration::seconds(5);

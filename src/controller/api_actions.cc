@@ -7,9 +7,9 @@
 #include "controller/api_action_list.h"
 #include "controller/api_action_request.h"
 #include "controller/api_body.h"
+#include "controller/api_idempotency.h"
 #include "controller/api_ref.h"
 #include "controller/api_state.h"
-#include "crypto/sha256.h"
 #include "store/record_codec.h"
 
 // Creating and reading actions.
@@ -17,25 +17,7 @@
 namespace muster::controller {
 namespace {
 
-constexpr std::size_t kIdempotencyKeyMax = 255;
-
 std::string etag(const core::Action& action) { return fmt::format("\"{}\"", action.revision); }
-
-// None: the request has no key.
-Result<std::optional<core::IdempotencyKey>> idempotency_of(const http::Request& request) {
-  const auto found = request.headers.find("idempotency-key");
-  if (found == request.headers.end()) return std::nullopt;
-  const std::string& key = found->second;
-  const bool printable = std::ranges::all_of(key, [](char c) { return c >= 0x20 && c < 0x7F; });
-  if (key.empty() || key.size() > kIdempotencyKeyMax || !printable) {
-    return fail(ErrorCode::InvalidValue,
-                "the header Idempotency-Key must have 1 to {} printable ASCII characters",
-                kIdempotencyKeyMax);
-  }
-  // A header has no line break, so no name and key can be mistaken for another pair.
-  return core::IdempotencyKey{fmt::format("{}\n{}", request.identity.name, key),
-                              crypto::sha256_hex(request.body)};
-}
 
 Result<std::vector<core::ActionPtr>> read_replayed(store::Store& store,
                                                    const std::vector<core::ActionId>& ids) {

@@ -97,6 +97,10 @@ void add_log_routes(Routes& routes);
 void add_agent_routes(Routes& routes);
 void add_event_routes(Routes& routes);
 void add_system_routes(Routes& routes);
+void add_model_routes(Routes& routes);
+void add_revision_routes(Routes& routes);
+void add_type_routes(Routes& routes);
+void add_plan_routes(Routes& routes);
 
 // A callback that may be called by whoever comes first, the answer or the deadline, and does its
 // work once.

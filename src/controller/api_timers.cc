@@ -19,14 +19,16 @@ void ApiTimers::stop() {
 ApiTimers::TimerId ApiTimers::after(Duration delay, std::function<void()> callback) {
   const auto when = Clock::now() + std::chrono::microseconds(delay.us);
   TimerId id = 0;
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     id = next_++;
     if (stopping_) return id;
     due_.emplace(Key{when, id}, std::move(callback));
     when_.emplace(id, when);
+    wake = when < looks_at_;
   }
-  wake_.notify_all();
+  if (wake) wake_.notify_all();
   return id;
 }
 
@@ -46,13 +48,14 @@ void ApiTimers::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (due_.empty()) {
+      looks_at_ = Clock::time_point::max();
       wake_.wait(lock);
       continue;
     }
     const auto first = due_.begin();
     if (first->first.first > Clock::now()) {
-      const auto when = first->first.first;
-      wake_.wait_until(lock, when);
+      looks_at_ = first->first.first;
+      wake_.wait_until(lock, Clock::time_point(looks_at_));
       continue;
     }
     std::function<void()> callback = std::move(first->second);

@@ -43,6 +43,9 @@ class ApiTimers {
   std::map<TimerId, Clock::time_point> when_;  // protected by mutex_
   TimerId next_ = 1;                           // protected by mutex_
   bool stopping_ = false;                      // protected by mutex_
+  // When the thread looks next by itself; protected by mutex_. Most timers are cancelled long
+  // before they are due, and none that is due later needs to wake it.
+  Clock::time_point looks_at_ = Clock::time_point::max();
   std::thread thread_;
 };
 

@@ -14,6 +14,10 @@ std::string_view name(Permission permission) {
       return "approve";
     case Permission::Refresh:
       return "refresh";
+    case Permission::Edit:
+      return "edit";
+    case Permission::Plan:
+      return "plan";
     case Permission::Admin:
       return "admin";
   }

@@ -15,6 +15,8 @@ enum class Permission : std::uint8_t {
   Signal,   // cancel, suspend, resume
   Approve,  // approve or reject
   Refresh,  // nudge agents
+  Edit,     // change the deployment model
+  Plan,     // make and remove plans
   Admin,    // take a backup, look at quarantined records
 };
 

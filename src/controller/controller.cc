@@ -23,7 +23,8 @@ Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options,
   core::Engine engine(options.engine);
   MUSTER_TRY_ASSIGN(const store::Loaded loaded,
                     store::load_engine(store, engine, now, report_quarantined));
-  log::info("store loaded", {{"agents", loaded.agents}, {"live_actions", loaded.actions}});
+  log::info("store loaded",
+            {{"agents", loaded.agents}, {"live_actions", loaded.actions}, {"items", loaded.items}});
 
   core::Effects first = engine.start(now);
   auto loop = std::make_unique<EngineLoop>(std::move(options), store, outlets, std::move(engine));

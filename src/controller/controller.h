@@ -28,6 +28,8 @@ class Outlets {
   virtual void send_to_agent(const core::AgentSend& send) = 0;
   virtual void run_job(const core::Job& job) = 0;
   virtual void publish(const core::Event& event) = 0;
+  // Must be answered with core::ModelAnswered, whatever happens.
+  virtual void ask_model(const core::AskModel& ask) = 0;
   // After the last call of several: what was gathered so that it travels together leaves now.
   virtual void flush() {}
   // For figures.
@@ -56,7 +58,8 @@ struct ControllerHealth {
 class Controller {
  public:
   using Request =
-      std::variant<core::Submit, core::SignalRequest, core::DecideRequest, core::RefreshRequest>;
+      std::variant<core::Submit, core::SignalRequest, core::DecideRequest, core::RefreshRequest,
+                   core::EditModel, core::KeepPlan, core::RemovePlan>;
   using ReplyCallback = std::function<void(const core::Reply&)>;
 
   // Loads the store, quarantining what cannot be decoded, and starts. `store` must have been

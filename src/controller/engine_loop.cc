@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "log/thread_name.h"
 #include "store/engine_loader.h"
+#include "store/model_loader.h"
 
 namespace muster::controller {
 namespace {
@@ -258,13 +259,18 @@ void EngineLoop::release_effects(core::Effects& effects) {
     }
     callback(reply);
   }
-  for (const core::Lookup& lookup : effects.lookups) answer(lookup);
+  for (const core::Lookup& lookup : effects.lookups) {
+    post_first(store::answer_lookup(store_, lookup));
+  }
+  for (const core::ReadRevisions& read : effects.revision_reads) {
+    post_first(store::answer_revisions(store_, *options_.engine.schema, read));
+  }
+  for (const core::AskModel& ask : effects.questions) outlets_.ask_model(ask);
 }
 
-void EngineLoop::answer(const core::Lookup& lookup) {
-  core::LookupDone done = store::answer_lookup(store_, lookup);
+void EngineLoop::post_first(core::Input answer) {
   const std::lock_guard lock(mutex_);
-  inbox_.push_front(core::Input(std::move(done)));
+  inbox_.push_front(std::move(answer));
 }
 
 void EngineLoop::committed(std::uint64_t ticket) {

@@ -53,7 +53,7 @@ class EngineLoop final : public Controller {
   void commit(std::vector<core::Write> writes);
   void release();
   void release_effects(core::Effects& effects);
-  void answer(const core::Lookup& lookup);
+  void post_first(core::Input answer);
   Timestamp tell_time();
   core::Submit prepare(core::Submit submit);
 

@@ -43,6 +43,7 @@ class RecordingOutlets final : public Outlets {
     changed_.notify_all();
   }
 
+  void ask_model(const core::AskModel&) override {}
   void measured(const core::Measurement& measurement) override {
     const std::lock_guard lock(mutex_);
     measured_.insert(measurement.what);

@@ -24,6 +24,16 @@ inline std::string_view space_name(store::Space space) {
       return "journal";
     case store::Space::Meta:
       return "meta";
+    case store::Space::Item:
+      return "item";
+    case store::Space::Revision:
+      return "revision";
+    case store::Space::RevisionPart:
+      return "revision part";
+    case store::Space::Plan:
+      return "plan";
+    case store::Space::PlanPart:
+      return "plan part";
   }
   return "?";
 }

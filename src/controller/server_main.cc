@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/api.h"
+#include "controller/api_model_request.h"
 #include "controller/authorizer.h"
 #include "controller/controller.h"
 #include "controller/event_hub.h"
@@ -20,11 +21,16 @@
 #include "controller/link_inlet.h"
 #include "controller/log_broker.h"
 #include "controller/metrics.h"
+#include "controller/model_advisor.h"
+#include "controller/model_snapshot.h"
+#include "controller/plan_maker.h"
 #include "http/server.h"
 #include "log/log.h"
 #include "os/clock.h"
 #include "os/notify.h"
 #include "os/random.h"
+#include "pack/shipped.h"
+#include "plugin/host.h"
 #include "rpc/endpoint.h"
 #include "rpc/link_server.h"
 #include "store/sqlite_store.h"
@@ -38,6 +44,7 @@ class Wiring final : public Outlets {
  public:
   void send_to_agent(const core::AgentSend& send) override { sends_.push_back(send); }
   void run_job(const core::Job& job) override { jobs->run(job); }
+  void ask_model(const core::AskModel& ask) override { advisor->ask(ask); }
   void publish(const core::Event& event) override {
     metrics->on_event(event);
     events->publish(event);
@@ -54,6 +61,7 @@ class Wiring final : public Outlets {
 
   rpc::LinkServer* link = nullptr;
   JobPool* jobs = nullptr;
+  ModelAdvisor* advisor = nullptr;
   EventHub* events = nullptr;
   Metrics* metrics = nullptr;
 
@@ -106,9 +114,32 @@ Result<void> check_addresses(const ServerOptions& options) {
   return http::check_tcp_address(options.listen, options.insecure);
 }
 
-ControllerOptions controller_options(const ServerOptions& options, const std::string& instance) {
+// A program that came without packs serves actions all the same; packs that were named must be
+// right.
+Result<pack::LoadedPacks> load_packs(const ServerOptions& options) {
+  const pack::PackOptions wanted{
+      .packs = options.packs, .core_pack = options.core_pack, .extra = options.extra_packs};
+  const auto request = pack::all_packs(wanted);
+  if (!request) {
+    if (!wanted.core_pack.empty() || !wanted.extra.empty()) return fail(request.error());
+    log::warn("there is no deployment model", {{"problem", request.error().message}});
+    return pack::LoadedPacks{};
+  }
+  pack::LoadedPacks loaded = pack::load_packs(*request);
+  if (loaded.good()) return loaded;
+  std::string text;
+  for (const document::Problem& problem : loaded.problems) {
+    text += fmt::format("\n  {}", document::to_text(problem));
+  }
+  return fail(ErrorCode::InvalidValue, "the packs cannot be used:{}", text);
+}
+
+ControllerOptions controller_options(const ServerOptions& options, const std::string& instance,
+                                     model::SchemaPtr schema) {
   ControllerOptions result;
   result.engine.instance_id = instance;
+  result.engine.schema = std::move(schema);
+  result.engine.model_revisions_max = options.model_revisions;
   result.engine.default_timeout = options.default_timeout;
   result.engine.default_queue_timeout = options.default_queue_timeout;
   result.engine.workers = options.workers;
@@ -133,6 +164,8 @@ class ServerProcess {
       MUSTER_TRY(make_directory(std::string(kRunDir), 0755, "socket's"));
     }
     warn_of_exposure(options_);
+    MUSTER_TRY_ASSIGN(packs_, load_packs(options_));
+    if (packs_.schema) start_plugins();
     const std::string path = options_.data_dir + "/muster.db";
     MUSTER_TRY_ASSIGN(store_, store::SqliteStore::open({.path = path}));
     MUSTER_TRY_ASSIGN(const store::Term term, store_->acquire_term());
@@ -145,18 +178,24 @@ class ServerProcess {
     jobs_ = std::make_unique<JobPool>(options_.workers,
                                       [this](core::Input input) { inlet_.post(std::move(input)); });
     wiring_.jobs = jobs_.get();
+    advisor_ = std::make_unique<ModelAdvisor>(
+        [this](core::Input input) { inlet_.post(std::move(input)); },
+        [this](const std::vector<model::Question>& questions) { return ask_plugins(questions); });
+    wiring_.advisor = advisor_.get();
     MUSTER_TRY_ASSIGN(link_,
                       rpc::LinkServer::start({.address = options_.agent_listen,
                                               .insecure = options_.insecure,
                                               .welcome = {.term = term, .controller_id = instance}},
                                              inlet_));
     wiring_.link = link_.get();
-    MUSTER_TRY_ASSIGN(controller_, Controller::start(controller_options(options_, instance),
-                                                     *store_, term, wiring_));
+    MUSTER_TRY_ASSIGN(controller_,
+                      Controller::start(controller_options(options_, instance, packs_.schema),
+                                        *store_, term, wiring_));
     logs_ = std::make_unique<LogBroker>(
         *controller_, [this](core::SessionId session, const rpc::LogRequest& request) {
           link_->request_log(session, request);
         });
+    if (packs_.schema) plans_ = std::make_unique<PlanMaker>(*controller_, *plugins_, packs_);
     inlet_.open(*controller_, *logs_);
     api_ = make_api({.controller = *controller_,
                      .events = *events_,
@@ -168,6 +207,8 @@ class ServerProcess {
                      .term = term,
                      .started_at = os::system_now(),
                      .clock = os::system_now,
+                     .plans = plans_.get(),
+                     .schema = packs_.schema,
                      .temp_dir = options_.data_dir});
     MUSTER_TRY_ASSIGN(http_, http::Server::start(http_options(), make_handler(*api_, *metrics_)));
     log::info("ready", {{"version", options_.version},
@@ -186,12 +227,40 @@ class ServerProcess {
     if (!controller_) inlet_.shut();
     if (link_) link_->stop();
     if (jobs_) jobs_->stop();
+    if (advisor_) advisor_->stop();
+    if (plans_) plans_->stop();
     if (controller_) controller_->stop();
     api_.reset();
     http_.reset();
   }
 
  private:
+  // Not yet running: each is started when it is first needed.
+  void start_plugins() {
+    std::vector<plugin::Program> programs;
+    for (const pack::LoadedPack& each : packs_.packs) {
+      if (each.program.empty()) continue;
+      programs.push_back({each.name, each.version, each.program, each.folder});
+    }
+    plugin::HostOptions host;
+    host.session.muster_version = options_.version;
+    host.session.sdk = pack::python_sdk_folder().value_or("");
+    plugins_ = std::make_unique<plugin::PluginHost>(std::move(programs), packs_.schema, host);
+  }
+
+  model::Answers ask_plugins(const std::vector<model::Question>& questions) {
+    const auto answer_all = [&](const std::string& problem) {
+      model::Answers answers;
+      for (const model::Question& question : questions) answers.emplace(question, problem);
+      return answers;
+    };
+    const auto snapshot = take_snapshot(*controller_, packs_.schema);
+    if (!snapshot) return answer_all(snapshot.error().message);
+    auto answered = plugins_->check(*snapshot, questions);
+    if (!answered.good()) return answer_all(answered.failures.front().message());
+    return std::move(answered.value);
+  }
+
   std::string socket_path() const {
     return options_.socket.empty() ? default_socket(options_.data_dir) : options_.socket;
   }
@@ -213,19 +282,24 @@ class ServerProcess {
     result.tcp_address = options_.listen;
     result.insecure = options_.insecure;
     result.threads = options_.http_threads;
+    result.body_max = kModelBodyBytesMax;
     return result;
   }
 
   const ServerOptions& options_;
   LocalAuthorizer authorizer_;
   LinkInlet inlet_;
+  std::unique_ptr<plugin::PluginHost> plugins_;
+  pack::LoadedPacks packs_;  // outlives the controller, whose model points into its types
   Wiring wiring_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<EventHub> events_;
   std::unique_ptr<JobPool> jobs_;
+  std::unique_ptr<ModelAdvisor> advisor_;
   std::unique_ptr<rpc::LinkServer> link_;
   std::unique_ptr<Controller> controller_;
+  std::unique_ptr<PlanMaker> plans_;
   std::unique_ptr<LogBroker> logs_;
   std::unique_ptr<http::Router> api_;
   std::unique_ptr<http::Server> http_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 
@@ -31,6 +32,10 @@ struct ServerOptions {
   Duration default_queue_timeout = Duration::days(1);
   std::size_t workers = 32;
   std::size_t http_threads = 2;
+  std::string packs;                     // folder of packs; empty: those that came with the program
+  std::string core_pack;                 // folder of the core pack; empty: the one in `packs`
+  std::vector<std::string> extra_packs;  // folders, each a pack
+  std::size_t model_revisions = 1000;    // kept
   std::string log_level = "info";
   std::string log_format = "text";
   std::string version;

@@ -12,6 +12,9 @@
 #include "core/event.h"
 #include "core/fleet/agent.h"
 #include "core/input.h"
+#include "core/model/revision.h"
+#include "core/plan/plan_record.h"
+#include "model/migrate.h"
 
 // What the shell must do after a step. The contract: first commit `writes` of this step and of all
 // steps before it, then, in order, everything else. Nothing of a step may leave before its writes
@@ -32,6 +35,7 @@ struct PutIdempotency {
   std::string digest;
   std::vector<ActionId> actions;
   Timestamp expires_at;
+  std::uint64_t revision = 0;  // of the model, where the request was an edit
 };
 struct DropIdempotency {
   std::string key;
@@ -39,7 +43,31 @@ struct DropIdempotency {
 struct AppendEvent {
   Event event;  // also published to subscribers, after the commit
 };
-using Write = std::variant<PutAction, PutAgent, PutIdempotency, DropIdempotency, AppendEvent>;
+struct PutItem {
+  model::Path path;
+  model::ItemPtr item;  // null: it is not there any more
+};
+struct PutRevision {
+  RevisionPtr revision;
+};
+struct DropRevision {
+  std::uint64_t number = 0;
+  std::size_t changes = 0;  // that it has
+};
+// The packs that the model was last used with.
+struct PutModelPacks {
+  model::PackVersions versions;
+};
+struct PutPlan {
+  PlanRecordPtr plan;
+  std::shared_ptr<const std::string> body;  // null: it is there already
+};
+struct DropPlan {
+  std::uint64_t number = 0;
+  std::uint64_t body_bytes = 0;
+};
+using Write = std::variant<PutAction, PutAgent, PutIdempotency, DropIdempotency, AppendEvent,
+                           PutItem, PutRevision, DropRevision, PutModelPacks, PutPlan, DropPlan>;
 
 // --- To agents. ---
 
@@ -90,6 +118,20 @@ struct Lookup {
   std::vector<std::string> prefixes = {};  // of ids, in lower case
 };
 
+// The changes of the revisions from `first` to `last`.
+struct ReadRevisions {
+  LookupId lookup = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+// --- To plugins and the controller's host. ---
+
+struct AskModel {
+  LookupId lookup = 0;
+  std::vector<model::Question> questions;
+};
+
 // --- For figures. ---
 
 // One thing that took time. `kind` is the action's.
@@ -116,9 +158,17 @@ struct ActionReply {
 struct RefreshReply {
   std::vector<AgentName> refreshed;
 };
+struct ModelReply {
+  std::uint64_t revision = 0;  // that the model has now, or had then, where a key repeats
+  ChangeSetPtr changes;        // null: a key repeats
+  bool dry_run = false;        // nothing was changed
+};
+struct PlanReply {
+  PlanRecordPtr plan;
+};
 struct Reply {
   RequestId request = 0;
-  std::variant<SubmitReply, ActionReply, RefreshReply, Error> body;
+  std::variant<SubmitReply, ActionReply, RefreshReply, ModelReply, PlanReply, Error> body;
 };
 
 struct Effects {
@@ -126,12 +176,14 @@ struct Effects {
   std::vector<AgentSend> sends;
   std::vector<Job> jobs;
   std::vector<Lookup> lookups;
+  std::vector<ReadRevisions> revision_reads;
+  std::vector<AskModel> questions;
   std::vector<Reply> replies;
   std::vector<Measurement> measurements;
 
   bool empty() const {
-    return writes.empty() && sends.empty() && jobs.empty() && lookups.empty() && replies.empty() &&
-           measurements.empty();
+    return writes.empty() && sends.empty() && jobs.empty() && lookups.empty() &&
+           revision_reads.empty() && questions.empty() && replies.empty() && measurements.empty();
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "core/action/approvals.h"
 #include "core/action/dispatch.h"
 #include "core/action/explainer.h"
@@ -12,6 +13,8 @@
 #include "core/action/transitions.h"
 #include "core/fleet/reports.h"
 #include "core/fleet/sync.h"
+#include "core/model/model_edits.h"
+#include "core/plan/plans.h"
 #include "core/state.h"
 
 namespace muster::core {
@@ -50,6 +53,11 @@ struct Dispatcher {
   void operator()(const SignalRequest& input) const { handle_signal(step, input); }
   void operator()(const DecideRequest& input) const { handle_decision(step, input); }
   void operator()(const RefreshRequest& input) const { handle_refresh(step, input); }
+  void operator()(const EditModel& input) const { handle_edit(step, input); }
+  void operator()(const KeepPlan& input) const { handle_keep_plan(step, input); }
+  void operator()(const RemovePlan& input) const { handle_remove_plan(step, input); }
+  void operator()(const ModelAnswered& input) const { handle_answered(step, input); }
+  void operator()(const RevisionsRead& input) const { handle_revisions_read(step, input); }
   void operator()(const AgentConnected& input) const { handle_connected(step, input); }
   void operator()(const AgentDisconnected& input) const { handle_disconnected(step, input); }
   void operator()(const AgentHeartbeat& input) const { handle_heartbeat(step, input); }
@@ -97,7 +105,11 @@ struct Engine::Parts {
 };
 
 Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>()) {
-  parts_->state.options = std::move(options);
+  State& state = parts_->state;
+  state.options = std::move(options);
+  if (state.options.schema) {
+    state.model.emplace(state.options.schema, model::empty_model(*state.options.schema));
+  }
 }
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
@@ -122,6 +134,23 @@ void Engine::restore_idempotency(PutIdempotency record) {
   parts_->state.idempotency.put(record);
 }
 
+void Engine::restore_model(RestoredModel restored) {
+  MUSTER_CHECK(parts_->state.model, "a model without its types");
+  ModelState& state = *parts_->state.model;
+  state.tree = std::move(restored.tree);
+  state.revision = restored.revision;
+  state.kept = std::move(restored.kept);
+  state.migrated = std::move(restored.migrated);
+  state.rewrite = std::move(restored.rewrite);
+  state.packs_changed = restored.packs_changed;
+}
+
+void Engine::restore_plan(PlanRecordPtr plan) {
+  State& state = parts_->state;
+  state.last_plan = std::max(state.last_plan, plan->number);
+  state.plans.insert_or_assign(plan->number, std::move(plan));
+}
+
 void Engine::restore_event_seq(std::uint64_t last) { parts_->state.last_event_seq = last; }
 
 void Engine::restore_action_seq(std::uint64_t last) {
@@ -130,6 +159,7 @@ void Engine::restore_action_seq(std::uint64_t last) {
 
 Effects Engine::start(Timestamp now) {
   Step step(parts_->state, now);
+  start_model(step);
   for (const AgentPtr& agent : parts_->state.agents.all()) {
     Agent next = *agent;
     next.state_since = now;
@@ -206,6 +236,25 @@ std::optional<SessionId> Engine::session_of(const AgentName& name) const {
   const Session* session = parts_->state.agents.session_of(name);
   if (session == nullptr) return std::nullopt;
   return session->id;
+}
+
+std::optional<ModelView> Engine::model() const {
+  if (!parts_->state.model) return std::nullopt;
+  const ModelState& state = *parts_->state.model;
+  return ModelView{*state.schema, state.tree, state.revision};
+}
+
+PlanRecordPtr Engine::find_plan(std::uint64_t number) const {
+  const auto found = parts_->state.plans.find(number);
+  return found == parts_->state.plans.end() ? nullptr : found->second;
+}
+
+std::vector<PlanRecordPtr> Engine::plans() const {
+  std::vector<PlanRecordPtr> plans;
+  for (auto each = parts_->state.plans.rbegin(); each != parts_->state.plans.rend(); ++each) {
+    plans.push_back(each->second);
+  }
+  return plans;
 }
 
 std::optional<Explanation> Engine::explain(const ActionId& id, Timestamp now) const {

@@ -13,6 +13,7 @@
 #include "core/action/explain.h"
 #include "core/effects.h"
 #include "core/input.h"
+#include "core/model/model_state.h"
 
 namespace muster::core {
 
@@ -31,7 +32,11 @@ struct EngineOptions {
   std::size_t batch_max = 10'000;       // actions of one request
   std::size_t idempotency_max = 1'000'000;
   std::size_t agents_max = 100'000;
-  Bug bug = Bug::None;  // for tests of the simulator
+  model::SchemaPtr schema = nullptr;  // of the model; null: there is no model
+  std::size_t model_items_max = 2'000'000;
+  std::size_t model_revisions_max = 1000;  // kept
+  std::size_t plans_max = 100;             // kept
+  Bug bug = Bug::None;                     // for tests of the simulator
 };
 
 struct EngineStats {
@@ -52,6 +57,7 @@ struct EngineStats {
 //   action/transitions    every change of an action's status goes through here
 //   action/dependency_graph, action/submission, action/dispatch, action/signals, action/approvals
 //   fleet/agent_table, fleet/sync
+//   model/model_edits     the deployment model
 //   timers, idempotency, events
 //
 // Start: restore_*() every record, then start() once, then step().
@@ -65,6 +71,8 @@ class Engine {
   void restore_action(ActionPtr action);
   void restore_agent(AgentPtr agent);
   void restore_idempotency(PutIdempotency record);
+  void restore_model(RestoredModel model);
+  void restore_plan(PlanRecordPtr plan);
   void restore_event_seq(std::uint64_t last);
   void restore_action_seq(std::uint64_t last);
 
@@ -84,6 +92,10 @@ class Engine {
   std::vector<ActionPtr> agent_queue(const AgentName& name, std::size_t limit) const;
   // The session of an agent that is online.
   std::optional<SessionId> session_of(const AgentName& name) const;
+  std::optional<ModelView> model() const;
+  // Null: there is none.
+  PlanRecordPtr find_plan(std::uint64_t number) const;
+  std::vector<PlanRecordPtr> plans() const;  // newest first
   std::optional<Explanation> explain(const ActionId& id, Timestamp now) const;
   EngineStats stats() const;
 

@@ -14,8 +14,8 @@ struct Event {
   Timestamp at;
   std::string type;     // "action.created", "action.status", "action.run", "action.control",
                         // "action.approval", "action.conflict", "agent.registered", "agent.state",
-                        // "agent.sync"
-  std::string subject;  // action UUID or agent name
+                        // "agent.sync", "model.revision"
+  std::string subject;  // action UUID, agent name or number of the revision
   std::string name;     // of the action
   std::string kind;     // of the action
   std::string target;   // of the action

@@ -23,7 +23,8 @@ void IdempotencyTable::put(const PutIdempotency& record) {
   entries_[record.key] = Entry{.digest = record.digest,
                                .actions = record.actions,
                                .in_flight = false,
-                               .expires_at = record.expires_at};
+                               .expires_at = record.expires_at,
+                               .revision = record.revision};
   by_expiry_.emplace(record.expires_at, record.key);
 }
 

@@ -21,6 +21,7 @@ class IdempotencyTable {
     std::vector<ActionId> actions;
     bool in_flight = false;
     Timestamp expires_at;
+    std::uint64_t revision = 0;  // of the model, where the request was an edit
   };
 
   const Entry* find(const std::string& key) const;

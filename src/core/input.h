@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,10 @@
 #include "base/time.h"
 #include "core/action/action.h"
 #include "core/fleet/agent.h"
+#include "core/model/revision.h"
+#include "core/plan/plan_record.h"
+#include "model/declaration.h"
+#include "model/edit.h"
 
 // Everything that can happen to the engine. Inputs carry whatever the engine may not make itself:
 // ids, randomness, what is only in the store.
@@ -86,6 +91,49 @@ struct RefreshRequest {
   RequestId request = 0;
   std::string who;
   AgentName agent;  // empty: every agent that is online
+};
+
+// Makes the items at and below `at` what is declared.
+struct ApplyDeclaration {
+  model::Path at;
+  std::shared_ptr<const model::Declaration> wanted;
+  model::Prune prune = model::Prune::Nothing;
+};
+// Makes the model what it was at a revision.
+struct RestoreRevision {
+  std::uint64_t number = 0;
+};
+using ModelOperations = std::vector<model::Operation>;
+using ModelChange = std::variant<ModelOperations, ApplyDeclaration, RestoreRevision>;
+
+struct EditModel {
+  RequestId request = 0;
+  std::string who;
+  std::string why;
+  ModelChange change;  // all of it or none
+  // What the caller saw: "model-42", the revision of the whole model, or the fingerprint of the
+  // item that is changed.
+  std::optional<std::string> if_match;
+  bool dry_run = false;  // only tells what would change
+  model::Actor actor = model::Actor::User;
+  std::optional<IdempotencyKey> idempotency;
+};
+
+// A plan that was made from a revision of the model.
+struct KeepPlan {
+  RequestId request = 0;
+  std::string who;
+  std::string why;
+  std::uint64_t model_revision = 0;
+  std::string digest;
+  PlanSummary summary;
+  std::shared_ptr<const std::string> body;  // as the store keeps it
+};
+
+struct RemovePlan {
+  RequestId request = 0;
+  std::string who;
+  std::uint64_t number = 0;
 };
 
 // --- Agents. ---
@@ -166,11 +214,26 @@ struct LookupDone {
   std::vector<ActionPtr> found;
 };
 
+// The answer to effect AskModel. Whoever cannot find out says so as what is wrong.
+struct ModelAnswered {
+  LookupId lookup = 0;
+  model::Answers answers;
+};
+
+// The answer to effect ReadRevisions: the changes of the revisions, newest first, or why they
+// cannot be had.
+struct RevisionsRead {
+  LookupId lookup = 0;
+  std::vector<ChangeSetPtr> changes;
+  std::optional<Error> problem;
+};
+
 // Time has passed; sent when Engine::next_deadline() is due.
 struct Tick {};
 
-using Input = std::variant<Submit, SignalRequest, DecideRequest, RefreshRequest, AgentConnected,
-                           AgentDisconnected, AgentHeartbeat, AgentReport, AgentSyncPage, JobDone,
-                           JobStatus, LookupDone, Tick>;
+using Input =
+    std::variant<Submit, SignalRequest, DecideRequest, RefreshRequest, EditModel, KeepPlan,
+                 RemovePlan, AgentConnected, AgentDisconnected, AgentHeartbeat, AgentReport,
+                 AgentSyncPage, JobDone, JobStatus, LookupDone, ModelAnswered, RevisionsRead, Tick>;
 
 }  // namespace muster::core

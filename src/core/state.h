@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "core/fleet/agent_table.h"
 #include "core/idempotency.h"
 #include "core/input.h"
+#include "core/model/model_state.h"
 #include "core/timers.h"
 
 // What the parts of the engine share: the tables, and the step that is under way. Each part is a
@@ -47,6 +49,9 @@ struct State {
   std::map<LookupId, Continuation> lookups;
   LookupId last_lookup = 0;
   std::map<ActionId, LookupId> reports_in_lookup;  // so that one id is asked for once at a time
+  std::optional<ModelState> model;                 // nothing: it has no types
+  std::map<std::uint64_t, PlanRecordPtr> plans;    // by number
+  std::uint64_t last_plan = 0;
   std::uint64_t last_action_seq = 0;
   std::uint64_t last_event_seq = 0;
 };

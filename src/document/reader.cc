@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "document/json_escapes.h"
@@ -179,8 +180,11 @@ class TreeBuilder {
     std::vector<const Entry*> sorted;
     sorted.reserve(map.size());
     for (const Entry& entry : map) sorted.push_back(&entry);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const Entry* a, const Entry* b) { return a->key < b->key; });
+    // Entries stand one after the other in memory, as in the text.
+    std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) {
+      const int order = a->key.compare(b->key);
+      return order != 0 ? order < 0 : a < b;
+    });
     const Entry* first = sorted.front();
     for (std::size_t i = 1; i < sorted.size(); ++i) {
       if (sorted[i]->key == first->key) {
@@ -225,10 +229,10 @@ ReadDocument read_document(std::string_view text, std::string file, const Limits
   read.document.root.mark = {1, 1};
   const std::string joined = join_surrogates(text);
   TreeBuilder(read, limits).run(joined.empty() ? text : joined);
-  std::stable_sort(
-      read.problems.begin(), read.problems.end(), [](const Problem& a, const Problem& b) {
-        return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
-      });
+  std::sort(read.problems.begin(), read.problems.end(), [](const Problem& a, const Problem& b) {
+    return std::tie(a.place.line, a.place.column, a.message) <
+           std::tie(b.place.line, b.place.column, b.message);
+  });
   return read;
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "exec/control_message.h"
+#include "exec/run_directory.h"
 
 namespace muster::exec {
 namespace {
@@ -22,7 +23,7 @@ short revents_of(const std::vector<pollfd>& entries, int fd) {
 }  // namespace
 
 ControlServer::ControlServer(UniqueFd listener, UniqueFd first) : listener_(std::move(listener)) {
-  connections_.push_back({std::move(first)});
+  connections_.push_back({std::move(first), true});
 }
 
 void ControlServer::add_poll_entries(std::vector<pollfd>& entries) const {
@@ -62,6 +63,13 @@ void ControlServer::notify_output() {
   }
 }
 
+UniqueFd ControlServer::take_agent() {
+  if (connections_.size() != 1) return {};
+  Connection& agent = connections_.front();
+  if (!agent.first || agent.state_due != '\0' || agent.output_due) return {};
+  return std::move(agent.fd);
+}
+
 void ControlServer::send_result(const std::string& encoded) {
   for (const Connection& connection : connections_) {
     send_control(connection.fd.get(), kEnded, encoded);
@@ -70,11 +78,11 @@ void ControlServer::send_result(const std::string& encoded) {
 
 void ControlServer::accept_new(bool suspended) {
   UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd.valid()) return;
+  if (!fd.valid() || !is_trusted_peer(fd.get())) return;
   // One agent at a time holds the state directory, so older connections are dying ones.
   if (connections_.size() >= kConnectionsMax) connections_.erase(connections_.begin());
   // An agent that comes back does not know what happened meanwhile: it is told the state.
-  connections_.push_back({std::move(fd), suspended ? kSuspended : kResumed, true});
+  connections_.push_back({std::move(fd), false, suspended ? kSuspended : kResumed, true});
   flush(connections_.back());
 }
 

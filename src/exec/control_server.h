@@ -23,12 +23,16 @@ class ControlServer {
 
   void notify_state(bool suspended);
   void notify_output();
+  // The connection it was born with, if that agent is the only one that has ever come and owes
+  // nothing; invalid otherwise.
+  UniqueFd take_agent();
   // The result, for the case that it could not be written to the run directory.
   void send_result(const std::string& encoded);
 
  private:
   struct Connection {
     UniqueFd fd;
+    bool first = false;
     char state_due = '\0';  // kSuspended or kResumed
     bool output_due = false;
   };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "exec/boot_mark.h"
@@ -36,8 +37,10 @@ RunSpec arbitrary_spec() {
 
 RC_GTEST_PROP(RunRequestTest, WhatIsEncodedDecodes, ()) {
   const RunSpec spec = arbitrary_spec();
-  const auto decoded = decode_run_request(encode_run_request(spec));
-  RC_ASSERT(decoded.has_value());
+  const std::string spare = *rc::gen::arbitrary<std::string>();
+  const auto order = decode_run_request(encode_run_request({spec, spare}));
+  RC_ASSERT(order.has_value() && order->spare == spare);
+  const RunSpec* decoded = &order->spec;
   RC_ASSERT(decoded->id == spec.id && decoded->attempt == spec.attempt);
   RC_ASSERT(decoded->timeout == spec.timeout && decoded->kind == spec.kind);
   RC_ASSERT(decoded->inputs == spec.inputs && decoded->name == spec.name);
@@ -45,7 +48,7 @@ RC_GTEST_PROP(RunRequestTest, WhatIsEncodedDecodes, ()) {
 }
 
 RC_GTEST_PROP(RunRequestTest, WhatIsCutOffDoesNotDecode, ()) {
-  const std::string whole = encode_run_request(arbitrary_spec());
+  const std::string whole = encode_run_request({arbitrary_spec(), "spare.1"});
   const auto size = *rc::gen::inRange<std::size_t>(0, whole.size());
   RC_ASSERT(!decode_run_request(std::string_view(whole).substr(0, size)).has_value());
 }
@@ -89,6 +92,90 @@ TEST(RunResultTest, EncodesAndDecodes) {
   EXPECT_FALSE(decode_result(""));
   EXPECT_FALSE(decode_result("{}"));
   EXPECT_FALSE(decode_result(R"({"result":"MAYBE","reason":"","outputs":{}})"));
+}
+
+TEST(RunFileTest, ALineCountsOnceItIsComplete) {
+  const RunResult ok{core::ExecuteResult::Ok, "two\nlines", R"({"exit_code":0})"};
+  const std::string text = runner_line({4242, 17, "boot"}) + control_line("0001f") +
+                           child_line({4243, 18, "boot"}) + result_line(ok);
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string_view part = std::string_view(text).substr(0, size);
+    ASSERT_FALSE(find_result(part)) << part;
+    const auto lines = std::count(part.begin(), part.end(), '\n');
+    ASSERT_EQ(find_runner(part).has_value(), lines >= 1) << part;
+    ASSERT_EQ(find_control(part).has_value(), lines >= 2) << part;
+    ASSERT_EQ(find_child(part).has_value(), lines >= 3) << part;
+  }
+  EXPECT_EQ(find_runner(text)->pid, 4242);
+  EXPECT_EQ(find_control(text), "0001f");
+  EXPECT_EQ(find_child(text)->start_time, 18U);
+  EXPECT_EQ(find_result(text)->reason, "two\nlines");
+  // What was said first stays.
+  const RunResult error{core::ExecuteResult::Error, "late", "{}"};
+  EXPECT_EQ(find_result(text + result_line(error))->result, core::ExecuteResult::Ok);
+}
+
+TEST(RunDirectoryTest, AResultIsWrittenBehindALineThatWasCutOff) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey key{core::ActionId::v4(1, 2), 1};
+  ASSERT_TRUE(RunDirectory::create(runs.get(), key));
+  write_text(dir.path(key.name()) + "/run",
+             runner_line({4242, 17, "boot"}) + R"(result {"outputs":{"exit)");
+  const auto directory = RunDirectory::open(runs.get(), key);
+  ASSERT_TRUE(directory);
+  EXPECT_FALSE(directory->has_result());
+  ASSERT_TRUE(directory->write_result({core::ExecuteResult::Error, "settled", "{}"}));
+  ASSERT_TRUE(directory->read_result());
+  EXPECT_EQ(directory->read_result()->reason, "settled");
+  EXPECT_EQ(directory->runner()->pid, 4242);
+}
+
+TEST(RunDirectoryTest, NobodyButTheRunnerIsTakenForIt) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey mine{core::ActionId::v4(1, 2), 1};
+  auto owner = RunDirectory::create(runs.get(), mine);
+  ASSERT_TRUE(owner && owner->take_lock({::getpid(), 17, "boot"}));
+  const auto listener = owner->listen();
+  ASSERT_TRUE(listener);
+  EXPECT_TRUE(RunDirectory::open(runs.get(), mine)->connect());
+  // The name has come to another process than the one that the run belongs to.
+  const std::string socket = *find_control(read_text(dir.path(mine.name()) + "/run"));
+  const RunKey other{core::ActionId::v4(3, 4), 1};
+  ASSERT_TRUE(RunDirectory::create(runs.get(), other));
+  write_text(dir.path(other.name()) + "/run",
+             runner_line({::getpid() + 1, 17, "boot"}) + control_line(socket));
+  EXPECT_FALSE(RunDirectory::open(runs.get(), other)->connect());
+}
+
+TEST(RunDirectoryTest, ASpareIsEmptyAndMarksAStartLikeANewOne) {
+  TempDir dir;
+  const UniqueFd runs(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const RunKey first{core::ActionId::v4(1, 2), 1};
+  const RunKey second{core::ActionId::v4(3, 4), 1};
+  {
+    auto owner = RunDirectory::create(runs.get(), first);
+    ASSERT_TRUE(owner && owner->take_lock({4242, 17, "boot"}));
+    ASSERT_TRUE(owner->write_result({core::ExecuteResult::Ok, "", "{}"}));
+    write_text(dir.path(first.name()) + "/output", "of the first");
+    EXPECT_FALSE(RunDirectory::retire(runs.get(), first, "spare.1"));  // its runner lives
+  }
+  ASSERT_TRUE(RunDirectory::retire(runs.get(), first, "spare.1"));
+  EXPECT_FALSE(RunDirectory::open(runs.get(), first));
+  EXPECT_TRUE(RunDirectory::list(runs.get()).empty());
+  auto next = RunDirectory::create(runs.get(), second, "spare.1");
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->has_result());
+  EXPECT_FALSE(next->runner());
+  EXPECT_FALSE(std::filesystem::exists(dir.path(second.name()) + "/output"));
+  EXPECT_FALSE(std::filesystem::exists(dir.path("spare.1")));
+  // A start that happened is not hidden by a spare.
+  ASSERT_TRUE(RunDirectory::create(runs.get(), first));
+  std::filesystem::create_directories(dir.path("spare.2"));
+  EXPECT_EQ(RunDirectory::create(runs.get(), first, "spare.2").error().code, ErrorCode::Conflict);
+  // Nor does a name that no spare has keep a run from starting.
+  EXPECT_TRUE(RunDirectory::create(runs.get(), {core::ActionId::v4(5, 6), 1}, "spare.9"));
 }
 
 TEST(RunDirectoryTest, TheLockIsSeenWithoutTakingIt) {

@@ -12,17 +12,18 @@
 // Runs agent actions as real processes that survive the agent.
 //
 // Three processes take part. The agent holds an Executor. A spawner, forked from the agent before
-// it has any thread, forks a runner for each action on request: forking a small single-threaded
-// image is cheap and safe, and needs no second binary. The runner leads its own session, forks the
-// child that does the work, captures its output, enforces its limits and timeout, obeys cancel,
-// suspend and resume, records how it ended, and exits. Neither the death of the agent nor that of
-// the spawner touches it.
+// it has any thread, forks runners on request: forking a small single-threaded image is cheap and
+// safe, and needs no second binary. The runner leads its own session, forks the child that does the
+// work, captures its output, enforces its limits and timeout, obeys cancel, suspend and resume,
+// records how it ended, and takes the next action from its agent or exits. Neither the death of the
+// agent nor that of the spawner touches it while it runs one.
 //
 // The run directory <state>/runs/<uuid>.<attempt>/ is the shared memory between the lives of an
-// agent: making it is the atomic mark that the attempt has started. A runner holds a lock on a file
-// in it while it lives, listens on a socket in it for commands, and writes its result there
-// atomically. The spawner inherits the agent's lock on the state directory, so that a new agent
-// cannot look at run directories before every start that was asked for has happened or never will.
+// agent: giving it that name is the atomic mark that the attempt has started. A runner holds a lock
+// on a file in it during the run, and the file says where it takes commands and, complete or not at
+// all, how the run ended. The spawner inherits the agent's lock on the state directory, and every
+// request to a runner carries it along, so that a new agent cannot look at run directories before
+// every start that was asked for has happened or never will.
 
 namespace muster::exec {
 

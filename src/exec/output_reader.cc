@@ -55,6 +55,8 @@ OutputChunk ProcessExecutor::read_output(const core::ActionId& id, std::uint32_t
   const bool all = read_part(*directory, offset, limit, chunk);
   chunk.end = ended && all;
   chunk.truncated = ::faccessat(directory->fd(), "truncated", F_OK, 0) == 0;
+  // Forgotten meanwhile, it may serve another run: what was read could be of that one.
+  if (!directory->is_of(runs_.get(), key)) return {};
   return chunk;
 }
 

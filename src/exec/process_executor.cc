@@ -25,7 +25,10 @@ namespace {
 
 constexpr std::uint64_t kWakeToken = 0;
 constexpr std::uint64_t kSpawnerToken = 1;
-constexpr std::uint64_t kFirstRunToken = 2;
+constexpr std::uint64_t kIdleToken = 2;
+constexpr std::uint64_t kFirstRunToken = 3;
+constexpr std::int64_t kIdleUs = 10'000'000;
+constexpr int kSparesMax = 16;
 constexpr std::int64_t kDeathDeadlineUs = 10'000'000;
 constexpr int kKillDeadlineMs = 5000;
 
@@ -75,12 +78,17 @@ ProcessExecutor::ProcessExecutor(ProcessExecutorOptions options, Spawner spawner
     : options_(std::move(options)),
       listener_(listener),
       spawner_(std::move(spawner)),
-      next_id_(kFirstRunToken) {}
+      next_id_(kFirstRunToken),
+      packet_(kControlBytesMax, '\0') {}
 
 Result<void> ProcessExecutor::set_up() {
   runs_.reset(::open(options_.run_root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!runs_.valid()) {
     return fail(ErrorCode::IoError, "cannot open '{}': {}", options_.run_root, errno_text(errno));
+  }
+  for (int i = 0; i < kSparesMax; ++i) {
+    free_spares_.push_back(fmt::format("spare.{}", i));
+    RunDirectory::remove_spare(runs_.get(), free_spares_.back());
   }
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -148,6 +156,11 @@ void ProcessExecutor::loop() {
         on_spawner_socket();
         continue;
       }
+      if (token == kIdleToken) {
+        // It has nothing to say but that it is gone.
+        idle_.connection.reset();
+        continue;
+      }
       const auto found = runs_by_id_.find(token);
       if (found == runs_by_id_.end()) continue;
       if (found->second.dying.valid()) {
@@ -157,6 +170,7 @@ void ProcessExecutor::loop() {
       }
     }
     const std::int64_t now = os::monotonic_now().us;
+    if (idle_.connection.valid() && now >= idle_.until_us) idle_.connection.reset();
     for (auto next = runs_by_id_.begin(); next != runs_by_id_.end();) {
       auto& [id, run] = *next++;
       if (run.dying.valid() && now >= run.give_up_us) on_runner_dead(id, run);
@@ -172,7 +186,7 @@ void ProcessExecutor::loop() {
 }
 
 int ProcessExecutor::wait_ms() const {
-  std::int64_t first = -1;
+  std::int64_t first = idle_.connection.valid() ? idle_.until_us : -1;
   for (const auto& [id, run] : runs_by_id_) {
     if (run.dying.valid() && (first < 0 || run.give_up_us < first)) first = run.give_up_us;
   }
@@ -219,6 +233,14 @@ void ProcessExecutor::start_new(const RunSpec& spec) {
     report_end(key, error_result(moved.error().message));
     return;
   }
+  RunOrder order{.spec = spec, .spare = {}};
+  if (!spares_.empty()) {
+    order.spare = spares_.back();
+    free_spares_.push_back(std::move(spares_.back()));
+    spares_.pop_back();
+  }
+  const std::string request = encode_run_request(order);
+  if (start_on_idle(key, request)) return;
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.data()) != 0) {
     report_end(key, error_result("cannot make a socket: " + errno_text(errno)));
@@ -228,7 +250,7 @@ void ProcessExecutor::start_new(const RunSpec& spec) {
   UniqueFd runner_end(pair[1]);
   Result<void> sent = fail(ErrorCode::Unavailable, "the spawner is gone");
   if (!spawner_lost_) {
-    sent = send_run_request(spawner_.socket(), encode_run_request(spec), std::move(runner_end));
+    sent = send_run_request(spawner_.socket(), request, std::move(runner_end));
   }
   if (sent) {
     attach(key, std::move(agent_end));
@@ -239,6 +261,15 @@ void ProcessExecutor::start_new(const RunSpec& spec) {
     if (options_.on_spawner_lost) return;
   }
   report_end(key, error_result(sent.error().message));
+}
+
+bool ProcessExecutor::start_on_idle(const RunKey& key, const std::string& request) {
+  if (!idle_.connection.valid() || spawner_lost_) return false;
+  UniqueFd connection = std::move(idle_.connection);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.get(), nullptr);
+  if (!send_next(connection.get(), request, spawner_.state_lock())) return false;
+  attach(key, std::move(connection));
+  return true;
 }
 
 void ProcessExecutor::recover(const RunSpec& spec, RunDirectory directory) {
@@ -283,33 +314,64 @@ void ProcessExecutor::run_command(const ForgetCommand& command) {
     runs_by_id_.at(found->second).forget = true;
     return;
   }
-  RunDirectory::remove(runs_.get(), command.key);
+  discard(command.key);
+}
+
+void ProcessExecutor::discard(const RunKey& key) {
+  if (!free_spares_.empty() && RunDirectory::retire(runs_.get(), key, free_spares_.back())) {
+    spares_.push_back(std::move(free_spares_.back()));
+    free_spares_.pop_back();
+    return;
+  }
+  RunDirectory::remove(runs_.get(), key);
 }
 
 void ProcessExecutor::receive(RunId id, Run& run) {
-  std::string packet(kControlBytesMax, '\0');
+  std::optional<std::string> idle;
   bool output = false;
   std::optional<bool> suspended;
   bool ended = false;
   for (;;) {
-    const ssize_t n = ::recv(run.connection.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+    const ssize_t n = ::recv(run.connection.get(), packet_.data(), packet_.size(), MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
     if (n <= 0) {
       ended = true;
       break;
     }
-    const std::string_view text(packet.data() + 1, static_cast<std::size_t>(n) - 1);
-    if (packet[0] == kOutputGrew) output = true;
-    if (packet[0] == kSuspended) suspended = true;
-    if (packet[0] == kResumed) suspended = false;
-    if (packet[0] == kRefused) run.told = error_result(std::string(text));
-    if (packet[0] == kEnded) run.told = decode_result(text);
+    const std::string_view text(packet_.data() + 1, static_cast<std::size_t>(n) - 1);
+    if (packet_[0] == kOutputGrew) output = true;
+    if (packet_[0] == kSuspended) suspended = true;
+    if (packet_[0] == kResumed) suspended = false;
+    if (packet_[0] == kRefused) run.told = error_result(std::string(text));
+    if (packet_[0] == kEnded) run.told = decode_result(text);
+    if (packet_[0] == kIdle) idle = text;
   }
   const RunKey key = run.key;
   if (suspended) listener_.on_suspended(key.id, key.attempt, *suspended);
   if (output && !ended) listener_.on_output(key.id, key.attempt);
-  if (ended) on_disconnected(id, run);
+  if (ended) {
+    on_disconnected(id, run);
+  } else if (idle) {
+    on_idle(id, run, *idle);
+  }
+}
+
+void ProcessExecutor::on_idle(RunId id, Run& run, std::string_view text) {
+  auto result = decode_result(text);
+  if (!result) {
+    // Longer than a packet. Without its connection the runner exits, and the file says the same.
+    on_disconnected(id, run);
+    return;
+  }
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kIdleToken;
+  if (!idle_.connection.valid() &&
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, run.connection.get(), &event) == 0) {
+    idle_ = {std::move(run.connection), os::monotonic_now().us + kIdleUs};
+  }
+  end_run(id, std::move(*result));
 }
 
 void ProcessExecutor::on_disconnected(RunId id, Run& run) {
@@ -378,7 +440,7 @@ void ProcessExecutor::end_run(RunId id, RunResult result) {
   const Run& run = found.mapped();
   ids_by_key_.erase(run.key);
   report_end(run.key, std::move(result));
-  if (run.forget) RunDirectory::remove(runs_.get(), run.key);
+  if (run.forget) discard(run.key);
 }
 
 void ProcessExecutor::report_end(const RunKey& key, RunResult result) {

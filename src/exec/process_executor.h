@@ -32,7 +32,9 @@ struct ProcessExecutorOptions {
 
 // Runs actions through a spawner. Calls only queue a command for the executor's own thread, which
 // waits in epoll for commands and for what runners say; the end of a runner is the end of its
-// connection. Commands are few, since the agent runs one action at a time.
+// connection. Commands are few, since the agent runs one action at a time. A runner that has ended
+// its run is given the next one if that comes soon, and the directory of a run that is forgotten
+// serves another: neither a process nor an inode has to be made for a short action.
 //
 // The destructor stops the thread and lets go of spawner and runners; the runs go on, and the next
 // executor on the same directory finds them. No callback comes after it.
@@ -64,6 +66,11 @@ class ProcessExecutor : public Executor {
     RunKey key;
     core::Signal signal = core::Signal::None;
   };
+  // A runner that has ended its run and waits for another, for a while.
+  struct IdleRunner {
+    UniqueFd connection;
+    std::int64_t until_us = 0;
+  };
   struct ForgetCommand {
     RunKey key;
   };
@@ -92,14 +99,17 @@ class ProcessExecutor : public Executor {
   void run_command(const SignalCommand& command);
   void run_command(const ForgetCommand& command);
   void start_new(const RunSpec& spec);
+  bool start_on_idle(const RunKey& key, const std::string& request);
   void recover(const RunSpec& spec, RunDirectory directory);
   void attach(const RunKey& key, UniqueFd connection);
   void receive(RunId id, Run& run);
+  void on_idle(RunId id, Run& run, std::string_view result);
   void on_disconnected(RunId id, Run& run);
   void await_death(RunId id, Run& run, const RunDirectory& directory);
   void on_runner_dead(RunId id, Run& run);
   void on_spawner_socket();
   void lose_spawner(const std::string& reason);
+  void discard(const RunKey& key);
   void end_run(RunId id, RunResult result);
   void report_end(const RunKey& key, RunResult result);
   bool watch(int fd, std::uint64_t token);
@@ -119,6 +129,10 @@ class ProcessExecutor : public Executor {
   std::map<RunId, Run> runs_by_id_;
   std::map<RunKey, RunId> ids_by_key_;
   RunId next_id_;
+  IdleRunner idle_;
+  std::vector<std::string> spares_;       // names of emptied directories
+  std::vector<std::string> free_spares_;  // names that no directory has
+  std::string packet_;
 
   // Protected by mutex_.
   mutable std::mutex mutex_;

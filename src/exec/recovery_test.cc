@@ -76,7 +76,8 @@ TEST_F(RecoveryTest, ARunThatEndedMeanwhileIsReported) {
   read_pid(dir_.path("pid"));
   agent_.reset();
   open_gate();
-  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(run_path(key) + "/result"); }));
+  ASSERT_TRUE(
+      wait_until([&] { return find_result(read_text(run_path(key) + "/run")).has_value(); }));
   begin_life();
   agent_->start(spec, true);
   EXPECT_EQ(agent_->listener.wait_ended(key).result, ExecuteResult::Ok);
@@ -160,8 +161,8 @@ TEST_F(RecoveryTest, AProcessThatHasTheChildsOldPidIsLeftAlone) {
     ::_exit(0);
   }
   const std::string boot = read_boot_id();
-  write_text(run_path(key) + "/lock", fmt::format("{} 1 {}\n", bystander, boot));
-  write_text(run_path(key) + "/child", fmt::format("{} 1 {}\n", bystander, boot));
+  const ProcessRecord record{bystander, 1, boot};
+  write_text(run_path(key) + "/run", runner_line(record) + child_line(record));
   agent_->start(spec, true);
   EXPECT_EQ(agent_->listener.wait_ended(key).result, ExecuteResult::Error);
   EXPECT_TRUE(is_running(bystander));
@@ -185,7 +186,7 @@ TEST_F(RecoveryTest, AfterARestartOfTheHostNothingIsStartedTwice) {
   const RunSpec found = shell("true");
   const RunKey found_key{found.id, 1};
   std::filesystem::create_directories(run_path(found_key));
-  write_text(run_path(found_key) + "/lock", "4242 77 another-boot\n");
+  write_text(run_path(found_key) + "/run", "runner 4242 77 another-boot\n");
   agent_->start(found, true);
   EXPECT_EQ(agent_->listener.wait_ended(found_key).reason,
             "the host restarted before the action ended");
@@ -198,7 +199,7 @@ TEST_F(RecoveryTest, ADirectoryWithoutAnythingInItIsALostRun) {
   const RunSpec spec = shell("true");
   const RunKey key{spec.id, 1};
   std::filesystem::create_directories(run_path(key));
-  write_text(run_path(key) + "/result", "");  // as a power cut can leave it
+  write_text(run_path(key) + "/run", "");  // as a power cut can leave it
   agent_->start(spec, true);
   const RunResult result = agent_->listener.wait_ended(key);
   EXPECT_EQ(result.result, ExecuteResult::Error);

@@ -9,16 +9,15 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <memory>
-
-#include "base/json.h"
 
 namespace muster::exec {
 namespace {
 
 constexpr std::size_t kUuidText = 36;
-constexpr std::size_t kRecordBytesMax = 256;
-constexpr std::size_t kResultBytesMax = std::size_t{4} << 20;
+constexpr const char* kRunFile = "run";
+constexpr std::size_t kRunBytesMax = (std::size_t{4} << 20) + 4096;
 constexpr int kListenBacklog = 8;
 
 struct DirectoryCloser {
@@ -34,28 +33,47 @@ DirectoryHandle open_listing(int parent, const char* name) {
   return DirectoryHandle(directory);
 }
 
-std::optional<ProcessRecord> read_record(int directory, const char* name) {
-  const auto text = read_file_at(directory, name, kRecordBytesMax);
-  return text ? decode_process_record(*text) : std::nullopt;
-}
-
-// A number and the space behind it.
-template <typename T>
-bool take_number(std::string_view& text, T& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  if (problem != std::errc() || stop == end || *stop != ' ') return false;
-  text.remove_prefix(static_cast<std::size_t>(stop - text.data()) + 1);
-  return true;
-}
-
-sockaddr_un control_address(int directory) {
-  sockaddr_un address{};
+// In the abstract namespace: the name follows a zero byte and ends with the address.
+socklen_t control_address(const std::string& name, sockaddr_un& address) {
   address.sun_family = AF_UNIX;
-  const auto end = fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1,
-                                    "/proc/self/fd/{}/ctl", directory);
-  *end.out = '\0';
-  return address;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+std::optional<ucred> peer_of(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer;
+}
+
+// All of the line or nothing of it.
+Result<void> append_line(int run, std::string_view line) {
+  const off_t end = ::lseek(run, 0, SEEK_END);
+  if (end >= 0 && write_all(run, line)) return {};
+  const int error = errno;
+  if (end >= 0) static_cast<void>(::ftruncate(run, end));
+  return fail(ErrorCode::IoError, "cannot write the file of a run: {}", errno_text(error));
+}
+
+// All files but `kept`, where one is given.
+bool remove_files(int directory, const char* kept) {
+  const DirectoryHandle listing = open_listing(directory, ".");
+  if (!listing) return false;
+  bool all = true;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || (kept != nullptr && name == kept)) continue;
+    if (::unlinkat(directory, entry->d_name, 0) != 0) all = false;
+  }
+  return all;
+}
+
+void remove_tree(int runs, const std::string& name) {
+  const UniqueFd directory(::openat(runs, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return;
+  remove_files(directory.get(), nullptr);
+  ::unlinkat(runs, name.c_str(), AT_REMOVEDIR);
 }
 
 struct flock whole_file(short type) {
@@ -80,9 +98,11 @@ std::optional<RunKey> RunKey::parse(std::string_view name) {
   return key;
 }
 
-Result<RunDirectory> RunDirectory::create(int runs, const RunKey& key) {
+Result<RunDirectory> RunDirectory::create(int runs, const RunKey& key, const std::string& spare) {
   const std::string name = key.name();
-  if (::mkdirat(runs, name.c_str(), 0700) != 0) {
+  const bool renamed =
+      !spare.empty() && ::renameat2(runs, spare.c_str(), runs, name.c_str(), RENAME_NOREPLACE) == 0;
+  if (!renamed && ::mkdirat(runs, name.c_str(), 0700) != 0) {
     if (errno == EEXIST) {
       return fail(ErrorCode::Conflict, "attempt {} of action {} was started before", key.attempt,
                   key.id.to_string());
@@ -114,124 +134,127 @@ std::vector<RunKey> RunDirectory::list(int runs) {
   return keys;
 }
 
-void RunDirectory::remove(int runs, const RunKey& key) {
-  const std::string name = key.name();
-  if (const DirectoryHandle directory = open_listing(runs, name.c_str())) {
-    while (const dirent* entry = ::readdir(directory.get())) {
-      ::unlinkat(::dirfd(directory.get()), entry->d_name, 0);
-    }
-  }
-  ::unlinkat(runs, name.c_str(), AT_REMOVEDIR);
+void RunDirectory::remove(int runs, const RunKey& key) { remove_tree(runs, key.name()); }
+
+bool RunDirectory::retire(int runs, const RunKey& key, const std::string& spare) {
+  const auto directory = open(runs, key);
+  // A runner that has said its last word may hold the lock for another moment.
+  if (!directory || directory->is_locked()) return false;
+  // Before it gets its new name: whoever takes a spare must find nothing in it.
+  const UniqueFd run(::openat(directory->fd(), kRunFile, O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (!run.valid() || !remove_files(directory->fd(), kRunFile)) return false;
+  return ::renameat2(runs, key.name().c_str(), runs, spare.c_str(), RENAME_NOREPLACE) == 0;
+}
+
+void RunDirectory::remove_spare(int runs, const std::string& spare) { remove_tree(runs, spare); }
+
+bool RunDirectory::is_of(int runs, const RunKey& key) const {
+  struct stat mine{};
+  struct stat named{};
+  return ::fstat(fd(), &mine) == 0 && ::fstatat(runs, key.name().c_str(), &named, 0) == 0 &&
+         mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
 }
 
 Result<void> RunDirectory::take_lock(const ProcessRecord& runner) {
-  UniqueFd lock(::openat(fd(), "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock.valid()) {
-    return fail(ErrorCode::IoError, "cannot create the lock of a run: {}", errno_text(errno));
+  UniqueFd run(::openat(fd(), kRunFile, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!run.valid()) {
+    return fail(ErrorCode::IoError, "cannot create the file of a run: {}", errno_text(errno));
   }
   struct flock whole = whole_file(F_WRLCK);
-  if (::fcntl(lock.get(), F_OFD_SETLK, &whole) != 0) {
+  if (::fcntl(run.get(), F_OFD_SETLK, &whole) != 0) {
     return fail(ErrorCode::IoError, "cannot lock a run: {}", errno_text(errno));
   }
-  if (!write_all(lock.get(), encode_process_record(runner))) {
-    return fail(ErrorCode::IoError, "cannot write the lock of a run: {}", errno_text(errno));
+  // A spare that lost its name in a power cut may have its old facts again.
+  if (::ftruncate(run.get(), 0) != 0) {
+    return fail(ErrorCode::IoError, "cannot empty the file of a run: {}", errno_text(errno));
   }
-  lock_ = std::move(lock);
+  MUSTER_TRY(append_line(run.get(), runner_line(runner)));
+  run_ = std::move(run);
   return {};
 }
 
 bool RunDirectory::is_locked() const {
-  const UniqueFd lock(::openat(fd(), "lock", O_RDWR | O_CLOEXEC));
-  if (!lock.valid()) return false;
+  const UniqueFd run(::openat(fd(), kRunFile, O_RDWR | O_CLOEXEC));
+  if (!run.valid()) return false;
   // Asks without taking, so that looking can never make a runner fail to lock.
   struct flock whole = whole_file(F_WRLCK);
-  return ::fcntl(lock.get(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  return ::fcntl(run.get(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-std::optional<ProcessRecord> RunDirectory::runner() const { return read_record(fd(), "lock"); }
+std::string RunDirectory::read_run() const {
+  return read_file_at(fd(), kRunFile, kRunBytesMax).value_or(std::string());
+}
+
+std::optional<ProcessRecord> RunDirectory::runner() const { return find_runner(read_run()); }
 
 Result<void> RunDirectory::record_child(const ProcessRecord& child) const {
-  const UniqueFd file(::openat(fd(), "child", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file.valid() || !write_all(file.get(), encode_process_record(child))) {
-    return fail(ErrorCode::IoError, "cannot record the process of a run: {}", errno_text(errno));
-  }
-  return {};
+  return append_line(run_.get(), child_line(child));
 }
 
-std::optional<ProcessRecord> RunDirectory::child() const { return read_record(fd(), "child"); }
+std::optional<ProcessRecord> RunDirectory::child() const { return find_child(read_run()); }
 
 Result<UniqueFd> RunDirectory::listen() const {
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_un address = control_address(fd());
+  // An address without a name asks the kernel for one that is free.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socklen_t size = sizeof address;
   if (!socket.valid() ||
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(socket.get(), kListenBacklog) != 0) {
-    return fail(ErrorCode::IoError, "cannot listen in the run directory: {}", errno_text(errno));
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(sa_family_t)) != 0 ||
+      ::listen(socket.get(), kListenBacklog) != 0 ||
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return fail(ErrorCode::IoError, "cannot listen for agents: {}", errno_text(errno));
   }
+  const std::string_view name(address.sun_path + 1, size - offsetof(sockaddr_un, sun_path) - 1);
+  MUSTER_TRY(append_line(run_.get(), control_line(name)));
   return socket;
 }
 
 Result<UniqueFd> RunDirectory::connect() const {
+  const std::string text = read_run();
+  const auto runner = find_runner(text);
+  const auto name = find_control(text);
+  if (!runner || !name) {
+    return fail(ErrorCode::Unavailable, "the runner left no word of where to reach it");
+  }
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_un address = control_address(fd());
+  sockaddr_un address{};
+  const socklen_t size = control_address(*name, address);
   if (!socket.valid() ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) {
     return fail(ErrorCode::Unavailable, "cannot reach the runner: {}", errno_text(errno));
+  }
+  // After its death anybody may have got the name.
+  const auto peer = peer_of(socket.get());
+  if (!peer || peer->pid != runner->pid) {
+    return fail(ErrorCode::Unavailable, "process {} has the socket of the runner {}",
+                peer ? peer->pid : 0, runner->pid);
   }
   return socket;
 }
 
 Result<void> RunDirectory::write_result(const RunResult& result) const {
-  return write_file_atomic_at(fd(), "result", encode_result(result));
-}
-
-std::optional<RunResult> RunDirectory::read_result() const {
-  const auto text = read_file_at(fd(), "result", kResultBytesMax);
-  if (!text) return std::nullopt;
-  return decode_result(*text);
-}
-
-bool RunDirectory::has_result() const { return ::faccessat(fd(), "result", F_OK, 0) == 0; }
-
-std::string encode_process_record(const ProcessRecord& record) {
-  return fmt::format("{} {} {}\n", record.pid, record.start_time, record.boot_id);
-}
-
-std::optional<ProcessRecord> decode_process_record(std::string_view text) {
-  // A file that was cut off has no last newline.
-  if (text.empty() || text.back() != '\n') return std::nullopt;
-  const std::string_view whole = text;
-  text.remove_suffix(1);
-  ProcessRecord record;
-  if (!take_number(text, record.pid) || !take_number(text, record.start_time) || record.pid <= 1 ||
-      text.find_first_of(" \n") != std::string_view::npos) {
-    return std::nullopt;
+  if (run_.valid()) return append_line(run_.get(), result_line(result));
+  const UniqueFd run(::openat(fd(), kRunFile, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!run.valid()) {
+    return fail(ErrorCode::IoError, "cannot open the file of a run: {}", errno_text(errno));
   }
-  record.boot_id = text;
-  // Only what is written here is a record: no sign, no leading zero.
-  if (encode_process_record(record) != whole) return std::nullopt;
-  return record;
-}
-
-std::string encode_result(const RunResult& result) {
-  // The outputs are JSON text already.
-  return fmt::format(R"({{"outputs":{},"reason":{},"result":"{}"}})", result.outputs,
-                     dump_json(Json(result.reason)), core::name(result.result));
-}
-
-std::optional<RunResult> decode_result(std::string_view text) {
-  const auto json = parse_json(text);
-  if (!json || !json->is_object()) return std::nullopt;
-  const auto result = json->find("result");
-  const auto reason = json->find("reason");
-  const auto outputs = json->find("outputs");
-  if (result == json->end() || !result->is_string() || reason == json->end() ||
-      !reason->is_string() || outputs == json->end() || !outputs->is_object()) {
-    return std::nullopt;
+  // The runner may have died in the middle of a line.
+  const std::string text = read_run();
+  const std::size_t lines = text.rfind('\n') + 1;
+  if (lines < text.size() && ::ftruncate(run.get(), static_cast<off_t>(lines)) != 0) {
+    return fail(ErrorCode::IoError, "cannot mend the file of a run: {}", errno_text(errno));
   }
-  const auto parsed = core::parse_execute_result(result->get_ref<const std::string&>());
-  if (!parsed) return std::nullopt;
-  return RunResult{*parsed, reason->get<std::string>(), dump_json(*outputs)};
+  return append_line(run.get(), result_line(result));
+}
+
+std::optional<RunResult> RunDirectory::read_result() const { return find_result(read_run()); }
+
+bool RunDirectory::has_result() const { return read_result().has_value(); }
+
+bool is_trusted_peer(int socket) {
+  const auto peer = peer_of(socket);
+  return peer && (peer->uid == ::geteuid() || peer->uid == 0);
 }
 
 }  // namespace muster::exec

@@ -15,8 +15,8 @@ namespace muster::exec {
 namespace {
 
 void check_request(std::string_view bytes) {
-  const auto spec = decode_run_request(bytes);
-  MUSTER_CHECK(!spec || encode_run_request(*spec) == bytes, "a request changes");
+  const auto order = decode_run_request(bytes);
+  MUSTER_CHECK(!order || encode_run_request(*order) == bytes, "a request changes");
 }
 
 void check_result(std::string_view bytes) {
@@ -37,6 +37,21 @@ void check_process(std::string_view bytes) {
   if (!record) return;
   MUSTER_CHECK(record->pid > 1, "process {}, which nobody may signal", record->pid);
   MUSTER_CHECK(encode_process_record(*record) == bytes, "a record of a process changes");
+}
+
+void check_facts(std::string_view bytes) {
+  if (const auto runner = find_runner(bytes)) {
+    MUSTER_CHECK(find_runner(runner_line(*runner))->pid == runner->pid, "a runner changes");
+  }
+  if (const auto child = find_child(bytes)) {
+    MUSTER_CHECK(find_child(child_line(*child))->pid == child->pid, "a child changes");
+  }
+  if (const auto control = find_control(bytes)) {
+    MUSTER_CHECK(find_control(control_line(*control)) == control, "a socket changes");
+  }
+  if (const auto result = find_result(bytes)) {
+    MUSTER_CHECK(find_result(result_line(*result)).has_value(), "a result is lost");
+  }
 }
 
 void check_name(std::string_view bytes) {
@@ -65,6 +80,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 'p':
       check_process(bytes);
+      break;
+    case 'f':
+      check_facts(bytes);
       break;
     case 'n':
       check_name(bytes);

@@ -99,7 +99,8 @@ bool receive_length(int socket, std::uint32_t& length, UniqueFd& connection) {
 
 }  // namespace
 
-std::string encode_run_request(const RunSpec& spec) {
+std::string encode_run_request(const RunOrder& order) {
+  const RunSpec& spec = order.spec;
   Encoder encoder;
   encoder.raw(spec.id.bytes());
   encoder.number(spec.attempt);
@@ -108,12 +109,14 @@ std::string encode_run_request(const RunSpec& spec) {
   encoder.string(spec.inputs);
   encoder.string(spec.name);
   encoder.string(spec.requested_by);
+  encoder.string(order.spare);
   return encoder.take();
 }
 
-std::optional<RunSpec> decode_run_request(std::string_view body) {
+std::optional<RunOrder> decode_run_request(std::string_view body) {
   Decoder decoder(body);
-  RunSpec spec;
+  RunOrder order;
+  RunSpec& spec = order.spec;
   const std::string_view id = decoder.raw(core::ActionId::kSize);
   if (id.size() != core::ActionId::kSize) return std::nullopt;
   spec.id = core::ActionId::from_bytes(id);
@@ -123,8 +126,9 @@ std::optional<RunSpec> decode_run_request(std::string_view body) {
   spec.inputs = decoder.string();
   spec.name = decoder.string();
   spec.requested_by = decoder.string();
+  order.spare = decoder.string();
   if (!decoder.complete()) return std::nullopt;
-  return spec;
+  return order;
 }
 
 Result<void> send_run_request(int socket, std::string_view body, UniqueFd connection) {

@@ -17,8 +17,13 @@ namespace muster::exec {
 
 inline constexpr std::size_t kRunRequestBytesMax = std::size_t{32} << 20;
 
-std::string encode_run_request(const RunSpec& spec);
-std::optional<RunSpec> decode_run_request(std::string_view body);
+struct RunOrder {
+  RunSpec spec;
+  std::string spare;  // a run directory that is no longer needed (run_directory.h), or empty
+};
+
+std::string encode_run_request(const RunOrder& order);
+std::optional<RunOrder> decode_run_request(std::string_view body);
 
 struct RunRequest {
   std::string body;

@@ -2,7 +2,12 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
 
 #include "exec/control_message.h"
 #include "exec/process_table.h"
@@ -13,6 +18,9 @@
 
 namespace muster::exec {
 namespace {
+
+// What a child allocates in borrowed memory stays behind, so a runner does not serve for ever.
+constexpr unsigned kRunsMax = 100;
 
 void become_runner() {
   ::setsid();
@@ -39,45 +47,76 @@ Result<UniqueFd> set_up_directory(RunDirectory& directory, const RunnerContext& 
   return directory.listen();
 }
 
-void record_result(const RunDirectory& directory, RunLoop* loop, ControlServer& control,
+// Whether it is in the run directory, where it belongs.
+bool record_result(const RunDirectory& directory, RunLoop* loop, ControlServer& control,
                    const RunResult& result) {
-  if (directory.write_result(result)) return;
+  if (directory.write_result(result)) return true;
   // The usual cause is a full disk, and the output is what takes room. Its tail is in the result.
   if (loop != nullptr) loop->discard_output();
-  if (directory.write_result(result)) return;
+  if (directory.write_result(result)) return true;
   control.send_result(encode_result(result));
+  return false;
 }
 
-}  // namespace
+RunResult run_work(const RunOrder& order, const RunnerContext& context,
+                   const RunDirectory& directory, ControlServer& control,
+                   std::unique_ptr<RunLoop>& loop) {
+  const auto work = read_work(order.spec);
+  if (!work) return {core::ExecuteResult::Error, work.error().message, "{}"};
+  const RunKey key{order.spec.id, order.spec.attempt};
+  loop = std::make_unique<RunLoop>(ChildPlan{.spec = order.spec,
+                                             .work = *work,
+                                             .directory = directory,
+                                             .directory_path = context.run_root + "/" + key.name(),
+                                             .boot_id = context.boot_id,
+                                             .version = context.version},
+                                   control);
+  return loop->run();
+}
 
-void run_runner(const RunnerContext& context, std::string_view request, UniqueFd connection) {
-  become_runner();
-  const auto spec = decode_run_request(request);
-  if (!spec) refuse(connection, "the request to run an action does not decode");
-  auto directory = RunDirectory::create(context.runs, {spec->id, spec->attempt});
+struct Served {
+  UniqueFd agent;  // valid if it may be told that the runner is idle
+  RunResult result;
+};
+
+// One run from its directory to its result. Takes the lock on the state directory out of the
+// context and lets go of it as soon as the run can be found.
+Served serve(RunnerContext& context, std::string_view request, UniqueFd connection) {
+  const auto order = decode_run_request(request);
+  if (!order) refuse(connection, "the request to run an action does not decode");
+  auto directory =
+      RunDirectory::create(context.runs, {order->spec.id, order->spec.attempt}, order->spare);
   if (!directory) refuse(connection, directory.error().message);
   auto listener = set_up_directory(*directory, context);
   if (!listener) refuse(connection, listener.error().message);
   ControlServer control(std::move(*listener), std::move(connection));
-  if (context.state_lock >= 0) ::close(context.state_lock);
-  ::close(context.runs);
+  if (const int lock = std::exchange(context.state_lock, -1); lock >= 0) ::close(lock);
 
-  const auto work = read_work(*spec);
-  if (!work) {
-    record_result(*directory, nullptr, control,
-                  {core::ExecuteResult::Error, work.error().message, "{}"});
-    ::_exit(0);
+  Served served;
+  std::unique_ptr<RunLoop> loop;
+  served.result = run_work(*order, context, *directory, control, loop);
+  const bool recorded = record_result(*directory, loop.get(), control, served.result);
+  if (recorded) served.agent = control.take_agent();
+  return served;
+}
+
+// What the child left running became the runner's. Whoever cancels the next run must not reach it.
+bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD; }
+
+}  // namespace
+
+void run_runner(RunnerContext context, std::string request, UniqueFd connection) {
+  become_runner();
+  for (unsigned runs = 1;; ++runs) {
+    Served served = serve(context, request, std::move(connection));
+    if (!served.agent.valid() || runs == kRunsMax || has_children()) ::_exit(0);
+    connection = std::move(served.agent);
+    send_control(connection.get(), kIdle, encode_result(served.result));
+    auto next = receive_next(connection.get());
+    if (!next) ::_exit(0);
+    request = std::move(next->request);
+    context.state_lock = next->state_lock.release();
   }
-  RunLoop loop({.spec = *spec,
-                .work = *work,
-                .directory = *directory,
-                .directory_path = context.run_root + "/" + RunKey{spec->id, spec->attempt}.name(),
-                .boot_id = context.boot_id,
-                .version = context.version},
-               control);
-  const RunResult result = loop.run();
-  record_result(*directory, &loop, control, result);
-  ::_exit(0);
 }
 
 }  // namespace muster::exec

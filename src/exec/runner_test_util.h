@@ -161,8 +161,9 @@ class TestAgent {
   pid_t runner_pid(const RunKey& key) const {
     pid_t pid = 0;
     wait_until([&] {
-      std::ifstream file(run_root_ + "/" + key.name() + "/lock");
-      return static_cast<bool>(file >> pid);
+      std::ifstream file(run_root_ + "/" + key.name() + "/run");
+      std::string word;
+      return static_cast<bool>(file >> word >> pid);
     });
     return pid;
   }

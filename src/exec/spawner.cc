@@ -85,7 +85,7 @@ void reset_signals() {
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::close(socket);
-      run_runner(context, request->body, std::move(request->connection));
+      run_runner(context, std::move(request->body), std::move(request->connection));
     }
     if (pid < 0) {
       send_refusal(request->connection.get(), "cannot fork a runner: " + errno_text(errno));
@@ -127,11 +127,13 @@ Result<Spawner> Spawner::fork(const SpawnerOptions& options) {
     reset_signals();
     run_spawner(spawner_end.get(), context);
   }
-  return Spawner(std::move(agent_end), pid);
+  return Spawner(std::move(agent_end), pid, options.state_lock);
 }
 
 Spawner::Spawner(Spawner&& other) noexcept
-    : socket_(std::move(other.socket_)), pid_(std::exchange(other.pid_, -1)) {}
+    : socket_(std::move(other.socket_)),
+      pid_(std::exchange(other.pid_, -1)),
+      state_lock_(other.state_lock_) {}
 
 Spawner::~Spawner() {
   socket_.reset();

@@ -10,7 +10,8 @@
 namespace muster::exec {
 
 struct SpawnerOptions {
-  int state_lock = -1;   // the agent's lock on its state directory; shared, not taken over
+  int state_lock = -1;   // the agent's lock on its state directory; borrowed for as long as the
+                         // Spawner is there
   std::string run_root;  // <state>/runs; made if it is missing
   std::string version;   // of the program, for facts
 };
@@ -37,12 +38,16 @@ class Spawner {
   // A stream for send_run_request(); its end means that the spawner is gone.
   int socket() const { return socket_.get(); }
   pid_t pid() const { return pid_; }
+  // What the options named, for runners that are asked without the spawner.
+  int state_lock() const { return state_lock_; }
 
  private:
-  Spawner(UniqueFd socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
+  Spawner(UniqueFd socket, pid_t pid, int state_lock)
+      : socket_(std::move(socket)), pid_(pid), state_lock_(state_lock) {}
 
   UniqueFd socket_;
   pid_t pid_ = -1;
+  int state_lock_ = -1;
 };
 
 }  // namespace muster::exec

@@ -28,10 +28,13 @@ int http_status(ErrorCode code) {
     case ErrorCode::SelfApproval:
       return 403;
     case ErrorCode::NotFound:
+    case ErrorCode::InvalidLocation:
       return 404;
     case ErrorCode::MethodNotSupported:
+    case ErrorCode::MethodNotAllowed:
       return 405;
     case ErrorCode::DuplicateId:
+    case ErrorCode::ItemExists:
     case ErrorCode::Conflict:
     case ErrorCode::ActionFinal:
     case ErrorCode::SignalUnsupported:
@@ -47,9 +50,21 @@ int http_status(ErrorCode code) {
     case ErrorCode::UnsupportedMediaType:
       return 415;
     case ErrorCode::IdempotencyMismatch:
+    case ErrorCode::InvalidType:
+    case ErrorCode::ChildNotAllowed:
+    case ErrorCode::InvalidChildType:
+    case ErrorCode::InvalidReference:
+    case ErrorCode::PropertyNotAllowed:
+    case ErrorCode::MissingRequiredProperty:
+    case ErrorCode::MissingRequiredItem:
+    case ErrorCode::Validation:
+    case ErrorCode::Cardinality:
+    case ErrorCode::PlanRefused:
       return 422;
     case ErrorCode::Overloaded:
       return 429;
+    case ErrorCode::PluginFailed:
+      return 502;
     case ErrorCode::StoreUnavailable:
     case ErrorCode::Unavailable:
       return 503;
@@ -100,6 +115,34 @@ std::string_view title_of(ErrorCode code) {
       return "The media type is not supported";
     case ErrorCode::MethodNotSupported:
       return "The method is not supported here";
+    case ErrorCode::InvalidLocation:
+      return "There is no such item";
+    case ErrorCode::InvalidType:
+      return "There is no such item type";
+    case ErrorCode::ItemExists:
+      return "The item exists";
+    case ErrorCode::MethodNotAllowed:
+      return "The item does not allow this";
+    case ErrorCode::ChildNotAllowed:
+      return "The item has no such child";
+    case ErrorCode::InvalidChildType:
+      return "An item of this type does not fit there";
+    case ErrorCode::InvalidReference:
+      return "It cannot inherit from there";
+    case ErrorCode::PropertyNotAllowed:
+      return "The item has no such property";
+    case ErrorCode::MissingRequiredProperty:
+      return "A required property is missing";
+    case ErrorCode::MissingRequiredItem:
+      return "A required item is missing";
+    case ErrorCode::Validation:
+      return "A value of the model is not right";
+    case ErrorCode::Cardinality:
+      return "A collection has too few or too many items";
+    case ErrorCode::PlanRefused:
+      return "The plan cannot be made";
+    case ErrorCode::PluginFailed:
+      return "A plugin failed";
     case ErrorCode::NotFound:
       return "Not found";
     case ErrorCode::Ambiguous:
@@ -178,8 +221,14 @@ Response problem_with_status(int status, std::string_view title, const Error& er
   if (!error.fields.empty()) {
     Json& errors = body["errors"] = Json::array();
     for (const FieldError& field : error.fields) {
-      errors.push_back(
-          {{"pointer", field.pointer}, {"code", name(field.code)}, {"detail", field.detail}});
+      Json each = {{"code", name(field.code)}, {"detail", field.detail}};
+      if (field.path.empty()) {
+        each["pointer"] = field.pointer;
+      } else {
+        each["path"] = field.path;
+        if (!field.property.empty()) each["property"] = field.property;
+      }
+      errors.push_back(std::move(each));
     }
   }
   Response response = json_response(status, body);

@@ -18,6 +18,15 @@ bool is_parameter(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
+// "{path...}", which only the last segment of a pattern can be: it stands for one or more segments.
+bool is_rest(std::string_view segment) {
+  return is_parameter(segment) && segment.ends_with("...}");
+}
+
+std::string name_of(std::string_view parameter) {
+  return std::string(parameter.substr(1, parameter.size() - (is_rest(parameter) ? 5 : 2)));
+}
+
 // "/a/b" has the segments "a" and "b", "/" the one segment "". A trailing slash makes one more,
 // empty segment, which no parameter matches.
 template <typename String>
@@ -32,9 +41,11 @@ void split(std::string_view path, std::vector<String>& out) {
 }
 
 bool matches(const std::vector<std::string>& segments, std::span<const std::string_view> path) {
-  if (segments.size() != path.size()) return false;
+  const bool rest = is_rest(segments.back());
+  if (rest ? path.size() < segments.size() : path.size() != segments.size()) return false;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    if (is_parameter(segments[i]) ? path[i].empty() : segments[i] != path[i]) return false;
+    const std::string& segment = segments[std::min(i, segments.size() - 1)];
+    if (is_parameter(segment) ? path[i].empty() : segment != path[i]) return false;
   }
   return true;
 }
@@ -42,11 +53,11 @@ bool matches(const std::vector<std::string>& segments, std::span<const std::stri
 // Whether `a` is to be preferred to `b` for a path that both match: the first segment in which only
 // one of them is a literal decides, so the order of add() does not matter.
 bool more_literal(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const bool a_parameter = is_parameter(a[i]);
     if (a_parameter != is_parameter(b[i])) return !a_parameter;
   }
-  return false;
+  return is_rest(b.back()) && !is_rest(a.back());
 }
 
 bool same_shape(const std::vector<std::string>& a, const std::vector<std::string>& b) {
@@ -92,14 +103,17 @@ void Router::add(std::string_view method, std::string_view pattern, Handler hand
 }
 
 void Router::dispatch(Request request, std::shared_ptr<Responder> responder) const {
-  std::vector<std::string_view> path;
-  path.reserve(8);
-  split(std::string_view(request.path), path);
+  std::vector<std::string_view> segments;
+  segments.reserve(8);
+  split(std::string_view(request.path), segments);
+  const std::span<const std::string_view> path(segments);
   if (const Entry* entry = find_entry(entries_, request.method, path)) {
-    for (std::size_t i = 0; i < path.size(); ++i) {
+    for (std::size_t i = 0; i < entry->segments.size(); ++i) {
       const std::string& segment = entry->segments[i];
       if (!is_parameter(segment)) continue;
-      request.path_params.emplace(segment.substr(1, segment.size() - 2), path[i]);
+      std::string value(path[i]);
+      if (is_rest(segment)) value = fmt::format("{}", fmt::join(path.subspan(i), "/"));
+      request.path_params.emplace(name_of(segment), std::move(value));
     }
     entry->handler(std::move(request), std::move(responder));
     return;

@@ -15,7 +15,8 @@
 
 namespace muster::http {
 
-// Matches method and path ("/v1/actions/{id}/signals"). An unknown path is a 404 problem, a known
+// Matches method and path ("/v1/actions/{id}/signals"); "{path...}" at the end of a pattern takes
+// all segments that are left, at least one. An unknown path is a 404 problem, a known
 // one with another method a 405 with Allow. Where several patterns match, literal segments win over
 // parameters, whatever the order of add(). HEAD is answered by GET's handler unless it has its own.
 // Not thread-safe while routes are added, then freely shared.

@@ -26,8 +26,7 @@ struct Spot {
 
 class Comparer {
  public:
-  Comparer(const Tree& tree, const Schema& schema, Prune prune)
-      : tree_(tree), schema_(schema), prune_(prune) {}
+  Comparer(const Schema& schema, Prune prune) : schema_(schema), prune_(prune) {}
 
   void compare(const Spot& spot, const Declaration& wanted) {
     if (spot.is_collection) {
@@ -89,6 +88,12 @@ class Comparer {
     const bool taken_over = item.source && !wanted.inherit && !wanted.type;
     const bool other_source = !taken_over && wanted.inherit != item.source;
     const bool other_type = wanted.type && *wanted.type != item.type->id;
+    if (wanted.inherit && !other_source && other_type) {
+      wrong(Refusal::InvalidReference, spot.path,
+            fmt::format("{} inherits from {}, which is of type {}, not {}", spot.path.text(),
+                        item.source->text(), item.type->id, *wanted.type));
+      return false;
+    }
     if (other_source || other_type) {
       replace(spot, wanted);
       return !wanted.inherit && prune_ != Prune::Nothing;
@@ -241,7 +246,6 @@ class Comparer {
     return std::nullopt;
   }
 
-  const Tree& tree_;
   const Schema& schema_;
   const Prune prune_;
   std::vector<ModelError> errors_;
@@ -255,7 +259,7 @@ class Comparer {
 
 Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
                    const Declaration& wanted, Prune prune) {
-  Comparer comparer(tree, schema, prune);
+  Comparer comparer(schema, prune);
   Spot spot;
   spot.path = at;
   spot.node = tree.find(at);

@@ -38,8 +38,10 @@ void Editor::on(const CreateItem& operation) {
   }
   const ItemType* type = schema_.find_item_type(operation.type);
   if (!type) {
-    wrong(Refusal::InvalidType, operation.parent, "", "there is no item type '{}'{}",
-          operation.type, schema_.suggest_item_type(operation.type));
+    const bool named = item_id_problem(operation.id).empty();
+    wrong(Refusal::InvalidType, named ? operation.parent.child(operation.id) : operation.parent, "",
+          "there is no item type '{}'{}", operation.type,
+          schema_.suggest_item_type(operation.type));
     return;
   }
   if (!check_place(parent, operation.parent, operation.id, "create")) return;
@@ -62,11 +64,9 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   }
   if (!check_child_type(*slot, type, path)) return;
 
-  bool right = true;
   Properties properties;
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
-    right = right && property;
     if (property) properties.set(property->definition.name, value);
   }
   for (const auto& [name, property] : type.properties) {
@@ -77,8 +77,9 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   Item item;
   item.type = &type;
   item.own = share(std::move(properties));
-  right = check_all_values(path, type, item.own, answers_, findings_) && right;
-  if (!right) return;
+  (void)check_all_values(path, type, item.own, answers_, findings_);
+  // Made even where a value is wrong, so that what is declared below it is checked too; an edit
+  // with any error is taken back whole.
   const Node& node = recorder_.add(parent, operation.id, std::move(item));
   furnish(node);
   mirror(node);

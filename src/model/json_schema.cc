@@ -12,7 +12,7 @@ namespace muster::model {
 namespace {
 
 constexpr const char* kIdPattern = "^[A-Za-z0-9_-]+$";
-constexpr const char* kPathPattern = "^/[A-Za-z0-9_/-]*$";
+constexpr const char* kPathPattern = "^(?:/|(?:/[A-Za-z0-9_-]+)+)$";
 constexpr const char* kPlaceholder = "%%[A-Za-z0-9_.-]+%%";
 
 // Editors have regular expressions of another kind. What both kinds share is nearly all that
@@ -33,8 +33,12 @@ std::string pattern_of(const Property& property) {
 }
 
 // `yes`, 5 and 1.10 are texts to Muster, whatever an editor takes them for.
+Json any_value() { return {{"type", {"string", "number", "boolean"}}}; }
+
+Json path_schema() { return {{"type", "string"}, {"pattern", kPathPattern}}; }
+
 Json value_schema(const Property& property) {
-  Json value = {{"type", {"string", "number", "boolean"}}};
+  Json value = any_value();
   std::string description = property.definition.description;
   const std::string& right = property.type->definition.description;
   if (!right.empty()) description += fmt::format("{}({})", description.empty() ? "" : " ", right);
@@ -63,6 +67,7 @@ class JsonSchemaMaker {
       defs["child." + id] = slot(*type, true);
       defs["reference." + id] = reference(*type);
     }
+    defs["override"] = override_schema();
     Json root = item(schema_.root());
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     root["title"] = "A Muster model";
@@ -93,6 +98,8 @@ class JsonSchemaMaker {
       schema = {
           {"type", {"object", "null"}},
           {"propertyNames", {{"pattern", kIdPattern}}},
+          // No item is called so.
+          {"properties", {{"type", false}, {"inherit", false}, {"properties", false}}},
           {"maxProperties", element.definition.max},
           {"additionalProperties", ref((element.is_reference() ? "reference." : "slot.") + type)}};
     } else {
@@ -130,7 +137,7 @@ class JsonSchemaMaker {
     if (!required.empty()) {
       schema["required"] = {"properties"};
       schema["properties"]["properties"] = {
-          {"allOf", {ref("properties." + type.id), {{"required", required}}}}};
+          {"allOf", {ref("properties." + type.id), {{"type", "object"}, {"required", required}}}}};
     }
     return schema;
   }
@@ -159,30 +166,46 @@ class JsonSchemaMaker {
     return schema;
   }
 
-  // An item that takes over another one. What it overrides below itself is checked by Muster.
+  // What stands below an item that takes over another one: which types it has depends on that one,
+  // so only Muster can check names.
+  static Json override_schema() {
+    return {
+        {"type", {"object", "null"}},
+        {"propertyNames", {{"pattern", kIdPattern}}},
+        {"properties",
+         {{"type", {{"type", "string"}, {"pattern", "."}}},
+          {"inherit", path_schema()},
+          {"properties", {{"type", {"object", "null"}}, {"additionalProperties", any_value()}}}}},
+        {"additionalProperties", ref("override")}};
+  }
+
+  // An item that takes over another one.
   Json reference(const ItemType& base) const {
     Json overrides = Json::object();
     for (const std::string& id : types_of(base)) {
       for (const auto& [name, property] : schema_.find_item_type(id)->properties) {
         // Of two subtypes that use a name, either may be meant.
         if (overrides.contains(name) && base.find_property(name) == nullptr) {
-          overrides[name] = true;
+          overrides[name] = any_value();
         } else {
           overrides[name] = value_schema(property);
         }
       }
     }
-    Json fields = {{"inherit",
-                    {{"type", "string"},
-                     {"pattern", kPathPattern},
-                     {"description", "the path of the item that is taken over"}}},
+    Json inherit = path_schema();
+    inherit["description"] = "the path of the item that is taken over";
+    Json fields = {{"inherit", std::move(inherit)},
                    {"type", type_names(types_of(base))},
                    {"properties",
                     {{"type", {"object", "null"}},
                      {"properties", std::move(overrides)},
                      {"additionalProperties", false},
                      {"description", "what is different here"}}}};
-    return {{"type", "object"}, {"properties", std::move(fields)}, {"required", {"inherit"}}};
+    return {{"type", "object"},
+            {"propertyNames", {{"pattern", kIdPattern}}},
+            {"properties", std::move(fields)},
+            {"additionalProperties", ref("override")},
+            {"required", {"inherit"}}};
   }
 
   const Schema& schema_;

@@ -1,6 +1,7 @@
 #include "model/path.h"
 
 #include <algorithm>
+#include <array>
 
 namespace muster::model {
 namespace {
@@ -10,10 +11,16 @@ bool is_id_character(char c) {
          c == '-';
 }
 
+constexpr std::array<std::string_view, 3> kReserved = {"type", "inherit", "properties"};
+
 // The separator comes before every other character, so that a subtree stands together.
 int rank(char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; }
 
 }  // namespace
+
+bool is_reserved_word(std::string_view word) {
+  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+}
 
 std::string item_id_problem(std::string_view id) {
   if (id.empty()) return "an item's id may not be empty";
@@ -23,6 +30,10 @@ std::string item_id_problem(std::string_view id) {
   }
   if (!std::all_of(id.begin(), id.end(), is_id_character)) {
     return fmt::format("'{}' is not an item's id; letters, digits, '_' and '-' are allowed", id);
+  }
+  if (is_reserved_word(id)) {
+    return fmt::format("'{}' is not an item's id; the word means something else in model files",
+                       id);
   }
   return {};
 }

@@ -13,6 +13,10 @@ namespace muster::model {
 inline constexpr std::size_t kItemIdMax = 255;
 inline constexpr std::size_t kPathDepthMax = 64;
 
+// Words of model files that are neither a child nor a collection there, so nothing is called so:
+// "type", "inherit" and "properties".
+bool is_reserved_word(std::string_view word);
+
 // Why `id` cannot name an item, or empty if it can: letters, digits, '_' and '-'.
 std::string item_id_problem(std::string_view id);
 

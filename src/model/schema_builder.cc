@@ -1,7 +1,6 @@
 #include "model/schema_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "model/path.h"
@@ -9,8 +8,6 @@
 
 namespace muster::model {
 namespace {
-
-constexpr std::array<std::string_view, 3> kReserved = {"type", "inherit", "properties"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
@@ -40,10 +37,6 @@ std::string property_name_problem(std::string_view name) {
   if (good) return {};
   return fmt::format("{} is not a name; a letter and then letters, digits and '_' are, {} at most",
                      quoted(name), kItemIdMax);
-}
-
-bool is_reserved_name(std::string_view name) {
-  return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
 }
 
 BuiltSchema SchemaBuilder::build() && {

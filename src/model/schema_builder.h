@@ -104,7 +104,4 @@ std::string type_name_problem(std::string_view name);
 // As above, of a property or a view: without '-', so that a template can name it.
 std::string property_name_problem(std::string_view name);
 
-// Words that a model file gives a meaning of their own, so that no element may be called so.
-bool is_reserved_name(std::string_view name);
-
 }  // namespace muster::model

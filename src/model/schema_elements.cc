@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "model/path.h"
 #include "model/quoted.h"
 #include "model/schema_builder.h"
 
@@ -52,7 +53,7 @@ void SchemaBuilder::check_element(Draft& draft, const ElementDefinition& definit
   if (const std::string problem = type_name_problem(definition.name); !problem.empty()) {
     error(definition.place, "item type '{}': {}", id, problem);
   }
-  if (is_reserved_name(definition.name)) {
+  if (is_reserved_word(definition.name)) {
     error(definition.place,
           "item type '{}': no element may be called '{}', which has its own meaning in a model "
           "file",

@@ -63,9 +63,12 @@ const std::string* Node::property(std::string_view name) const {
 }
 
 PropertiesPtr Node::merged() const {
-  if (!source_) return item_->own;
+  // Nothing is overridden up to here: all of them share what their source has.
+  const Node* first = this;
+  while (first->source_ && !first->item_->own) first = first->source_;
+  if (!first->source_) return first->item_->own;
   Properties merged;
-  for (const Node* node = this; node; node = node->source_) {
+  for (const Node* node = first; node; node = node->source_) {
     if (!node->item_->own) continue;
     for (const auto& [name, value] : *node->item_->own) {
       if (!merged.find(name)) merged.set(name, value);

@@ -7,9 +7,10 @@
 #include "model/definition.h"
 #include "pack/pack_folder.h"
 #include "plan/ruleset.h"
+#include "plan/template.h"
 
 // From the texts of a pack to what they declare. No I/O; whether it can be used is decided by
-// build_schema() and build_ruleset().
+// build_schema(), build_ruleset() and build_templates().
 
 namespace muster::pack {
 
@@ -18,6 +19,7 @@ struct DecodedPack {
   std::string program;  // of the plugin, as the pack names it; empty: there is none
   model::Place program_place;
   std::vector<plan::Group> groups;
+  std::vector<plan::TaskTemplate> templates;
   bool readable = true;  // false: a file could not be read at all, so that more may be missing
 };
 
@@ -39,5 +41,10 @@ std::vector<model::Migration> decode_migrations(const document::Document& file,
                                                 document::Problems& problems);
 std::vector<plan::Group> decode_ruleset(const document::Document& file,
                                         document::Problems& problems);
+
+// Templates of the pack called `pack`.
+std::vector<plan::TaskTemplate> decode_templates(const document::Document& file,
+                                                 const std::string& pack,
+                                                 document::Problems& problems);
 
 }  // namespace muster::pack

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "document/reader.h"
 #include "model/quoted.h"
 #include "pack/decode.h"
@@ -77,6 +79,14 @@ DecodedPack decode_pack(const PackFolder& folder, Problems& problems) {
     const std::size_t before = problems.size();
     const Document file = read(types);
     if (!in_doubt(before)) decode_types(file, decoded.definition, problems);
+  }
+  for (const PackFile& templates : folder.templates) {
+    const std::size_t before = problems.size();
+    const Document file = read(templates);
+    if (in_doubt(before)) continue;
+    std::vector<plan::TaskTemplate> decoded_here =
+        decode_templates(file, decoded.definition.name, problems);
+    std::move(decoded_here.begin(), decoded_here.end(), std::back_inserter(decoded.templates));
   }
   if (folder.ruleset) {
     const std::size_t before = problems.size();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -34,6 +35,7 @@ class Loader {
     if (!loaded.problems.empty()) {
       loaded.schema = nullptr;
       loaded.ruleset.reset();
+      loaded.templates = {};
     }
     return loaded;
   }
@@ -140,6 +142,22 @@ class Loader {
       add(std::move(ruleset.errors));
       loaded.ruleset = std::move(ruleset.ruleset);
     }
+    build_templates(loaded);
+  }
+
+  void build_templates(LoadedPacks& loaded) {
+    std::vector<plan::TaskTemplate> templates;
+    for (Read& read : reads_) {
+      std::move(read.decoded.templates.begin(), read.decoded.templates.end(),
+                std::back_inserter(templates));
+    }
+    std::vector<std::string> tags;
+    if (loaded.ruleset) {
+      for (const plan::Group& group : loaded.ruleset->groups) tags.push_back(group.tag);
+    }
+    plan::BuiltTemplates built = plan::build_templates(std::move(templates), *loaded.schema, tags);
+    add(std::move(built.errors));
+    if (built.templates) loaded.templates = std::move(*built.templates);
   }
 
   void check_core_types(const model::Schema& schema, const model::Place& place) {
@@ -169,7 +187,7 @@ class Loader {
       if (next == left.end()) next = left.begin();
       const Read& read = *next->second;
       order.push_back({read.decoded.definition.name, read.decoded.definition.version,
-                       read.folder.path, read.program, read.folder.has_templates});
+                       read.folder.path, read.program, !read.folder.templates.empty()});
       left.erase(next);
     }
     return order;

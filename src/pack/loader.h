@@ -7,6 +7,7 @@
 #include "document/value.h"
 #include "model/schema.h"
 #include "plan/ruleset.h"
+#include "plan/template.h"
 
 namespace muster::pack {
 
@@ -29,6 +30,7 @@ struct LoadedPack {
 struct LoadedPacks {
   model::SchemaPtr schema;               // null if there is any problem
   std::optional<plan::Ruleset> ruleset;  // likewise
+  plan::TaskTemplates templates;         // of all packs; none if there is any problem
   std::vector<LoadedPack> packs;         // core first, each after what it needs
   std::vector<document::Problem> problems;
 

@@ -73,7 +73,7 @@ TEST_F(LoaderTest, LoadsPacksInTheOrderOfTheirNeeds) {
   write("a/pack.yaml", "name: a\nversion: 1\nneeds: {z: '1'}\nplugin: {program: bin/run}\n");
   write("a/bin/run", "#!/bin/sh\n");
   fs::permissions(path("a/bin/run"), fs::perms::owner_all);
-  fs::create_directory(folder_ / "a/templates");
+  write("a/templates/t.yaml", "templates: []\n");
   write("z/pack.yaml", "name: z\nversion: 1.5\nneeds: {core: '1'}\n");
   write("z/types/t.json", R"({"item_types": {"thing": {"extends": "node"}}})");
   const LoadedPacks loaded = load_packs({{path("a"), path("z/")}, path("core"), {}});

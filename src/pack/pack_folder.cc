@@ -51,39 +51,42 @@ class FolderReader {
     if (fs::exists(folder_.place_of("ruleset.yaml"), error)) {
       folder_.ruleset = read_file("ruleset.yaml");
     }
-    folder_.has_templates = fs::is_directory(folder_.place_of("templates"), error);
-    if (fs::exists(folder_.place_of("types"), error)) read_types();
+    for (const auto& [name, files] :
+         {std::pair("types", &folder_.types), std::pair("templates", &folder_.templates)}) {
+      if (fs::exists(folder_.place_of(name), error)) read_folder(name, *files);
+    }
   }
 
  private:
-  void read_types() {
-    if (!stands_in(folder_.path, folder_.place_of("types"))) {
-      tell("types", "leads out of the pack's folder");
+  void read_folder(const std::string& folder, std::vector<PackFile>& files) {
+    if (!stands_in(folder_.path, folder_.place_of(folder))) {
+      tell(folder, "leads out of the pack's folder");
       return;
     }
     std::vector<std::string> names;
     std::error_code error;
-    fs::directory_iterator entry(folder_.place_of("types"), error);
+    fs::directory_iterator entry(folder_.place_of(folder), error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename();
       if (is_left_over(name)) continue;
       if (names.size() == limits_.files_max) {
-        tell("types", fmt::format("has more than {} files", limits_.files_max));
+        tell(folder, fmt::format("has more than {} files", limits_.files_max));
         return;
       }
       names.push_back(name);
     }
     if (error) {
-      tell("types", fmt::format("cannot be listed: {}", error.message()));
+      tell(folder, fmt::format("cannot be listed: {}", error.message()));
       return;
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      const std::string relative = "types/" + name;
+      const std::string relative = fmt::format("{}/{}", folder, name);
       if (!is_document(name)) {
-        tell(relative, "is not read; files of types end with .yaml, .yml or .json");
+        tell(relative,
+             fmt::format("is not read; files of {} end with .yaml, .yml or .json", folder));
       } else if (std::optional<PackFile> file = read_file(relative)) {
-        folder_.types.push_back(std::move(*file));
+        files.push_back(std::move(*file));
       }
     }
   }

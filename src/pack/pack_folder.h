@@ -27,15 +27,15 @@ struct PackFolder {
   std::string path;                       // as it was given; errors name files below it
   std::optional<PackFile> manifest = {};  // pack.yaml
   std::vector<PackFile> types = {};       // in the order of their names
+  std::vector<PackFile> templates = {};   // likewise
   std::optional<PackFile> ruleset = {};
-  bool has_templates = false;
 
   std::string place_of(std::string_view name) const { return path + "/" + std::string(name); }
 };
 
 // Reads the files of a pack. Reported: a folder without pack.yaml, files that cannot be read, are
-// too many or too large, symbolic links that lead out of the folder, and what stands in types/ and
-// is no YAML or JSON.
+// too many or too large, symbolic links that lead out of the folder, and what stands in types/ or
+// templates/ and is no YAML or JSON.
 PackFolder read_pack_folder(const std::string& path, document::Problems& problems,
                             const FolderLimits& limits = {});
 

@@ -24,12 +24,14 @@ std::string_view take_part(std::string_view& rest) {
 
 }  // namespace
 
-// Any texts make a pack or are refused with reasons: pack.yaml, then ruleset.yaml, then types.
+// Any texts make a pack or are refused with reasons: pack.yaml, then ruleset.yaml, then
+// templates, then types.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   muster::pack::PackFolder folder{"fuzz"};
   folder.manifest = muster::pack::PackFile{"pack.yaml", std::string(take_part(rest))};
   folder.ruleset = muster::pack::PackFile{"ruleset.yaml", std::string(take_part(rest))};
+  folder.templates.push_back({"templates/t.yaml", std::string(take_part(rest))});
   while (!rest.empty()) {
     folder.types.push_back({"types/t.yaml", std::string(take_part(rest))});
   }
@@ -52,5 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto ruleset = muster::plan::build_ruleset(decoded.groups, *built.schema);
   MUSTER_CHECK(!ruleset.ruleset || ruleset.ruleset->order.size() == decoded.groups.size(),
                "a group without a place in the order");
+  const auto templates = muster::plan::build_templates(decoded.templates, *built.schema, {});
+  MUSTER_CHECK(templates.templates.has_value() == templates.errors.empty(),
+               "templates beside errors");
   return 0;
 }

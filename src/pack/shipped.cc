@@ -63,6 +63,16 @@ Result<std::string> shipped_packs_folder() {
               installed.string());
 }
 
+Result<std::string> python_sdk_folder() {
+  MUSTER_TRY_ASSIGN(const std::string packs, shipped_packs_folder());
+  const fs::path sdk = fs::path(packs).parent_path() / "sdk" / "python";
+  std::error_code error;
+  if (!fs::exists(sdk / "muster_plugin" / "__init__.py", error)) {
+    return fail(ErrorCode::NotFound, "no SDK for plugins in {}", sdk.string());
+  }
+  return sdk.string();
+}
+
 Result<LoadRequest> all_packs(const PackOptions& options) {
   MUSTER_TRY_ASSIGN(Folder folder, look(options));
   LoadRequest request{std::move(folder.others), std::move(folder.core), {}};

@@ -12,6 +12,9 @@ namespace muster::pack {
 // installed, or packs/ of the source tree that it was built in. Error: NotFound.
 Result<std::string> shipped_packs_folder();
 
+// The folder of the Python SDK for plugins, beside those packs. Error: NotFound.
+Result<std::string> python_sdk_folder();
+
 struct PackOptions {
   std::string packs = {};               // folder of packs; empty: the shipped ones
   std::string core_pack = {};           // folder of a core pack; empty: "core" in `packs`

@@ -158,7 +158,13 @@ std::string PlanScript::make(const Words& words) {
 std::string PlanScript::change(const model::Operation& operation) {
   std::string text;
   for (const model::Actor actor : {model::Actor::User, model::Actor::Plugin}) {
-    const model::EditOutcome outcome = model::edit(tree_, *schema_, {operation}, actor);
+    model::Answers answers;
+    model::EditOutcome outcome = model::edit(tree_, *schema_, {operation}, actor);
+    // Plugins find everything right.
+    while (!outcome.questions.empty()) {
+      for (const model::Question& question : outcome.questions) answers.try_emplace(question);
+      outcome = model::edit(tree_, *schema_, {operation}, actor, answers);
+    }
     if (outcome.ok()) return "";
     if (text.empty()) {
       for (const auto& error : outcome.errors) text += "error " + shorten(error.message) + "\n";

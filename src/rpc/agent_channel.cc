@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include "rpc/grpc_setup.h"
 #include "rpc/wire_codec.h"
 
 namespace muster::rpc {
@@ -19,6 +20,7 @@ std::shared_ptr<grpc::ChannelCredentials> make_channel_credentials() {
 }  // namespace
 
 std::shared_ptr<grpc::Channel> make_agent_channel(const std::string& controller) {
+  set_up_grpc();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);

@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "os/clock.h"
 #include "rpc/endpoint.h"
+#include "rpc/grpc_setup.h"
 #include "rpc/server_session.h"
 
 namespace muster::rpc {
@@ -104,6 +105,7 @@ class LinkServerImpl final : public LinkServer {
 
 Result<void> LinkServerImpl::listen(const Endpoint& endpoint) {
   MUSTER_TRY(probe_listen(endpoint));
+  set_up_grpc();
   grpc::ServerBuilder builder;
   int bound = 0;
   builder.AddListeningPort(endpoint.to_string(), make_server_credentials(), &bound);

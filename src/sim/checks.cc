@@ -36,8 +36,14 @@ void Checks::on_batch(const store::Batch& batch, store::Term highest) {
   for (const store::RecordWrite& write : batch.records) {
     if (write.space != store::Space::Idempotency || !write.value) continue;
     const auto answer = store::decode_idempotency(*write.value);
-    if (answer) expect(1, acknowledged_.on_key(answer->key, answer->actions));
+    if (!answer) continue;
+    if (answer->revision == 0) {
+      expect(1, acknowledged_.on_key(answer->key, answer->actions));
+    } else {
+      expect(1, model_.on_acknowledged(answer->key, answer->revision));
+    }
   }
+  expect(1, model_.on_batch(batch));
   for (const RecordView::Change& change : records_.apply(batch)) {
     expect(1, acknowledged_.on_change(change));
     expect(5, check_final(change));
@@ -48,7 +54,16 @@ void Checks::on_batch(const store::Batch& batch, store::Term highest) {
   }
 }
 
-void Checks::on_reply(const core::Reply& reply) { expect(1, check_durable(records_, reply)); }
+void Checks::on_reply(const core::Reply& reply) {
+  expect(1, check_durable(records_, reply));
+  if (const auto* edited = std::get_if<core::ModelReply>(&reply.body)) {
+    expect(1, model_.on_reply(edited->revision));
+  }
+}
+
+void Checks::on_edited(const std::string& key, const core::ModelReply& reply) {
+  if (!reply.dry_run) expect(1, model_.on_acknowledged(key, reply.revision));
+}
 void Checks::on_send(const std::string& agent, const core::AgentSend& send) {
   expect(1, check_durable(records_, agent, send));
 }
@@ -141,6 +156,7 @@ void Checks::never_settled(const std::vector<std::string>& left, Duration waited
 
 void Checks::at_end(const std::set<std::size_t>& gone) {
   expect(1, acknowledged_.at_end(records_, gone));
+  expect(1, model_.at_end());
 }
 
 }  // namespace muster::sim

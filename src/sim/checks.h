@@ -9,6 +9,7 @@
 #include "core/effects.h"
 #include "exec/executor.h"
 #include "sim/check_acknowledged.h"
+#include "sim/check_model.h"
 #include "sim/check_runs.h"
 #include "sim/views.h"
 #include "store/store.h"
@@ -37,6 +38,7 @@ class Checks {
   // A client has its answer.
   void on_submitted(const std::string& key, const std::vector<core::ActionId>& ids);
   void on_cancelled(const core::Action& told);
+  void on_edited(const std::string& key, const core::ModelReply& reply);
 
   void on_journal(std::size_t agent, const store::Batch& batch);
   void on_journal_lost(std::size_t agent);
@@ -69,6 +71,7 @@ class Checks {
   std::vector<JournalView> journals_;
   CheckAcknowledged acknowledged_;
   CheckRuns runs_;
+  CheckModel model_;
   std::optional<Violation> violation_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/backoff.h"
 #include "store/engine_loader.h"
+#include "store/model_loader.h"
 
 namespace muster::sim {
 namespace {
@@ -282,6 +283,10 @@ void ControllerProcess::let_out(core::Effects& effects) {
   }
   for (const core::Lookup& lookup : effects.lookups) {
     inbox_.push_front(store::answer_lookup(store_, lookup));
+    wake({});
+  }
+  for (const core::ReadRevisions& read : effects.revision_reads) {
+    inbox_.push_front(store::answer_revisions(store_, engine_->model()->schema, read));
     wake({});
   }
 }

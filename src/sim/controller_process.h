@@ -49,8 +49,8 @@ class ServerEnd final : public LinkEnd {
 // Owned by its machine; whatever is scheduled holds it weakly, so that a crash is its destruction.
 class ControllerProcess : public std::enable_shared_from_this<ControllerProcess> {
  public:
-  using Request =
-      std::variant<core::Submit, core::SignalRequest, core::DecideRequest, core::RefreshRequest>;
+  using Request = std::variant<core::Submit, core::SignalRequest, core::DecideRequest,
+                               core::RefreshRequest, core::EditModel>;
   using Reply = std::function<void(const core::Reply&)>;
   // The machine's clock.
   using Clock = std::function<Timestamp()>;

@@ -1,5 +1,7 @@
 #include "sim/fleet.h"
 
+#include "sim/model_maker.h"
+
 #include "base/check.h"
 
 namespace muster::sim {
@@ -9,6 +11,8 @@ namespace {
 core::EngineOptions engine_options(Context& context) {
   Random& random = context.random;
   core::EngineOptions options;
+  options.schema = sim_schema();
+  options.model_revisions_max = 20;
   options.default_timeout = Duration::seconds(60);
   options.default_queue_timeout = Duration::minutes(5);
   options.overrun_grace = Duration::seconds(90);

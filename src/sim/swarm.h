@@ -29,9 +29,10 @@ enum class Feature : std::uint8_t {
   LocalSignals,
   IdConflicts,  // the same id on the agent and on the controller
   Refreshes,
-  Derived,  // actions with a parent
+  Derived,     // actions with a parent
+  ModelEdits,  // of the deployment model
 };
-inline constexpr std::size_t kFeatures = static_cast<std::size_t>(Feature::Derived) + 1;
+inline constexpr std::size_t kFeatures = static_cast<std::size_t>(Feature::ModelEdits) + 1;
 
 // The shape of one run: which features and faults are on, and how often each fault comes. Drawn
 // from the seed, so that different seeds look into different corners (swarm testing): a world in

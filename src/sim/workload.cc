@@ -27,7 +27,8 @@ Workload::Workload(Context& context, Fleet& fleet)
     : context_(context),
       fleet_(fleet),
       random_(context.random.fork()),
-      maker_(context.swarm, context.random.fork()) {}
+      maker_(context.swarm, context.random.fork()),
+      model_maker_(context.random.fork()) {}
 
 void Workload::start() {
   for (std::size_t client = 0; client < context_.swarm.clients; ++client) think(client);
@@ -58,6 +59,8 @@ void Workload::act(std::size_t client) {
     return call(maker_.make_refresh(who), 1);
   } else if (dice < 55 && context_.swarm.has(Feature::LocalActions)) {
     return act_locally(agent);
+  } else if (dice < 75 && context_.swarm.has(Feature::ModelEdits)) {
+    return edit(model_maker_.make_edit(who));
   }
   if (actions_ >= context_.swarm.actions) return;
   submit(maker_.make_submit(who, context_.queue.now()));
@@ -72,6 +75,15 @@ void Workload::submit(core::Submit submit) {
   }
   actions_ += submit.actions.size();
   call(std::move(submit), keyed ? 0 : 1);
+}
+
+void Workload::edit(core::EditModel edit) {
+  const bool keyed = random_.chance(900'000);
+  if (keyed) {
+    const std::string key = fmt::format("key-{}", ++last_key_);
+    edit.idempotency = core::IdempotencyKey{.key = key, .digest = key};
+  }
+  call(std::move(edit), keyed ? 0 : 1);
 }
 
 void Workload::signal(core::SignalRequest request) { call(std::move(request), 0); }
@@ -165,6 +177,13 @@ void Workload::answered(const CallPtr& call, const core::Reply& reply) {
     context_.note("cl", "+", "{} of {} acknowledged", core::name(signal->signal),
                   signal->id.short_id());
     if (signal->signal == core::Signal::Cancel) context_.checks.on_cancelled(*told);
+  } else if (const auto* edit = std::get_if<core::EditModel>(&call->request)) {
+    const auto& told = std::get<core::ModelReply>(reply.body);
+    context_.digest.add(told.revision);
+    context_.note("cl", "+", "edit acknowledged as revision {}{}", told.revision,
+                  told.dry_run ? " (dry run)" : "");
+    context_.checks.on_edited(edit->idempotency ? edit->idempotency->key : "", told);
+    model_maker_.remember(told.revision);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/input.h"
 #include "sim/context.h"
 #include "sim/fleet.h"
+#include "sim/model_maker.h"
 #include "sim/request_maker.h"
 
 namespace muster::sim {
@@ -30,6 +31,7 @@ class Workload {
 
   // For scenarios: asks for these actions at once, with this key.
   void submit(core::Submit submit);
+  void edit(core::EditModel edit);
   void signal(core::SignalRequest request);
   void refresh();
   void schedule_locally(std::size_t agent, core::agent::Schedule action);
@@ -69,6 +71,7 @@ class Workload {
   Fleet& fleet_;
   Random random_;
   RequestMaker maker_;
+  ModelMaker model_maker_;
   std::size_t waiting_ = 0;
   std::uint64_t actions_ = 0;
   std::uint64_t last_key_ = 0;

@@ -19,12 +19,16 @@ class LastWrites {
     if (const auto* agent = std::get_if<core::PutAgent>(&write)) {
       return agents_.insert(agent->agent->identity.name).second;
     }
+    if (const auto* item = std::get_if<core::PutItem>(&write)) {
+      return items_.insert(item->path.text()).second;
+    }
     return true;
   }
 
  private:
   std::unordered_set<Uuid> actions_;
   std::unordered_set<std::string_view> agents_;
+  std::unordered_set<std::string_view> items_;
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "store/model_loader.h"
+#include "store/plan_codec.h"
 #include "store/record_codec.h"
 
 namespace muster::store {
@@ -60,6 +62,17 @@ Result<Loaded> load_engine(Store& store, core::Engine& engine, Timestamp now,
       [[maybe_unused]] const std::size_t keys,
       load_space(store, Space::Idempotency, now, decode_idempotency, on_quarantined,
                  [&](core::PutIdempotency key) { engine.restore_idempotency(std::move(key)); }));
+  if (const auto view = engine.model()) {
+    MUSTER_TRY_ASSIGN(auto model, load_model(store, view->schema));
+    if (model) {
+      loaded.items = model->tree.size();
+      engine.restore_model(std::move(*model));
+    }
+  }
+  MUSTER_TRY_ASSIGN(
+      [[maybe_unused]] const std::size_t plans,
+      load_space(store, Space::Plan, now, decode_plan_record, on_quarantined,
+                 [&](core::PlanRecordPtr plan) { engine.restore_plan(std::move(plan)); }));
   MUSTER_TRY_ASSIGN(const std::uint64_t seq, last_action_seq(store));
   engine.restore_action_seq(seq);
   MUSTER_TRY_ASSIGN(const EventPage events, store.events(0, 1));

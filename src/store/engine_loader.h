@@ -15,9 +15,11 @@ namespace muster::store {
 struct Loaded {
   std::size_t agents = 0;
   std::size_t actions = 0;
+  std::size_t items = 0;  // of the model
 };
 
-// Told of each record that cannot be decoded; it is quarantined, and never stops the start.
+// Told of each record that cannot be decoded; it is quarantined, and never stops the start. Items
+// of the model are the exception (model_loader.h).
 using OnQuarantined = std::function<void(Space space, std::string_view key, const Error& problem)>;
 
 // Restores every record; start() of the engine is the caller's. Errors are the store's.

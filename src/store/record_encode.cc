@@ -1,10 +1,11 @@
 #include <google/protobuf/message_lite.h>
 
-#include <type_traits>
 #include <variant>
 
 #include "base/check.h"
 #include "record.pb.h"
+#include "store/model_codec.h"
+#include "store/plan_codec.h"
 #include "store/record_codec.h"
 
 namespace muster::store {
@@ -150,6 +151,7 @@ void fill(wire::Idempotency* out, const core::PutIdempotency& idempotency) {
   out->set_digest(idempotency.digest);
   put_ids(out->mutable_actions(), idempotency.actions);
   out->set_expires_at(idempotency.expires_at.us);
+  out->set_revision(idempotency.revision);
 }
 
 void fill(wire::JournalEntry* out, const core::JournalEntry& entry) {
@@ -231,38 +233,48 @@ ActionIndex index_of(const core::Action& action) {
   return index;
 }
 
-void append(Batch& batch, const core::Write& write) {
-  std::visit(
-      [&batch](const auto& item) {
-        using Item = std::decay_t<decltype(item)>;
-        if constexpr (std::is_same_v<Item, core::PutAction>) {
-          batch.records.push_back({.space = Space::Action,
-                                   .key = std::string(item.action->id().bytes()),
-                                   .value = encode(*item.action),
-                                   .index = index_of(*item.action)});
-        } else if constexpr (std::is_same_v<Item, core::PutAgent>) {
-          batch.records.push_back({.space = Space::Agent,
-                                   .key = item.agent->identity.name,
-                                   .value = encode(*item.agent),
-                                   .index = std::nullopt});
-        } else if constexpr (std::is_same_v<Item, core::PutIdempotency>) {
-          batch.records.push_back({.space = Space::Idempotency,
-                                   .key = item.key,
-                                   .value = encode(item),
-                                   .index = std::nullopt});
-        } else if constexpr (std::is_same_v<Item, core::DropIdempotency>) {
-          batch.records.push_back({.space = Space::Idempotency,
-                                   .key = item.key,
-                                   .value = std::nullopt,
-                                   .index = std::nullopt});
-        } else {
-          static_assert(std::is_same_v<Item, core::AppendEvent>);
-          batch.events.push_back(
-              {.seq = item.event.seq, .at = item.event.at, .value = encode(item.event)});
-        }
-      },
-      write);
-}
+namespace {
+
+struct Appender {
+  Batch& batch;
+
+  void operator()(const core::PutAction& put) const {
+    batch.records.push_back({.space = Space::Action,
+                             .key = std::string(put.action->id().bytes()),
+                             .value = encode(*put.action),
+                             .index = index_of(*put.action)});
+  }
+  void operator()(const core::PutAgent& put) const {
+    batch.records.push_back({.space = Space::Agent,
+                             .key = put.agent->identity.name,
+                             .value = encode(*put.agent),
+                             .index = std::nullopt});
+  }
+  void operator()(const core::PutIdempotency& put) const {
+    batch.records.push_back(
+        {.space = Space::Idempotency, .key = put.key, .value = encode(put), .index = std::nullopt});
+  }
+  void operator()(const core::DropIdempotency& drop) const {
+    batch.records.push_back({.space = Space::Idempotency,
+                             .key = drop.key,
+                             .value = std::nullopt,
+                             .index = std::nullopt});
+  }
+  void operator()(const core::AppendEvent& append) const {
+    batch.events.push_back(
+        {.seq = append.event.seq, .at = append.event.at, .value = encode(append.event)});
+  }
+  void operator()(const core::PutPlan& write) const { append_plan(batch, write); }
+  void operator()(const core::DropPlan& write) const { append_plan(batch, write); }
+  template <typename ModelWrite>
+  void operator()(const ModelWrite& write) const {
+    append_model(batch, write);
+  }
+};
+
+}  // namespace
+
+void append(Batch& batch, const core::Write& write) { std::visit(Appender{batch}, write); }
 
 void append(Batch& batch, const core::agent::JournalWrite& write) {
   if (const auto* put = std::get_if<core::agent::PutEntry>(&write)) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "store/sqlite_wal_file.h"
 
 namespace muster::store {
 namespace {
@@ -133,7 +134,7 @@ Result<Database> Database::open(const std::string& path, OpenMode mode) {
   if (mode == OpenMode::ReadWriteCreate) flags |= SQLITE_OPEN_CREATE;
   keep_private(path, mode == OpenMode::ReadWriteCreate);
   sqlite3* handle = nullptr;
-  const int result = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int result = sqlite3_open_v2(path.c_str(), &handle, flags, gathering_file_system());
   Database database(handle);
   if (result != SQLITE_OK) return sqlite_fail(handle, result);
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);

@@ -206,6 +206,16 @@ std::int64_t space_code(Space space) {
       return 4;
     case Space::Meta:
       return 5;
+    case Space::Item:
+      return 6;
+    case Space::Revision:
+      return 7;
+    case Space::RevisionPart:
+      return 8;
+    case Space::Plan:
+      return 9;
+    case Space::PlanPart:
+      return 10;
   }
   MUSTER_CHECK(false, "unknown space {}", static_cast<int>(space));
   return 0;
@@ -213,7 +223,8 @@ std::int64_t space_code(Space space) {
 
 Result<Space> space_of_code(std::int64_t code) {
   for (const Space space :
-       {Space::Action, Space::Agent, Space::Idempotency, Space::Journal, Space::Meta}) {
+       {Space::Action, Space::Agent, Space::Idempotency, Space::Journal, Space::Meta, Space::Item,
+        Space::Revision, Space::RevisionPart, Space::Plan, Space::PlanPart}) {
     if (space_code(space) == code) return space;
   }
   return fail(ErrorCode::StoreCorrupt, "the store has a record in the unknown space {}", code);

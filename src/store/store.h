@@ -27,11 +27,16 @@ namespace muster::store {
 using Term = std::uint64_t;
 
 enum class Space : std::uint8_t {
-  Action,       // key: 16-byte UUID
-  Agent,        // key: name
-  Idempotency,  // key: identity and key
-  Journal,      // an agent's own records
-  Meta,         // settings of whoever owns the store
+  Action,        // key: 16-byte UUID
+  Agent,         // key: name
+  Idempotency,   // key: identity and key
+  Journal,       // an agent's own records
+  Meta,          // settings of whoever owns the store
+  Item,          // key: path in the model; whatever is above an item sorts before it
+  Revision,      // key: number of the model's revision, so that the newest sorts first
+  RevisionPart,  // key: number of the revision, number of the part
+  Plan,          // key: number of the plan, so that the newest sorts first
+  PlanPart,      // key: number of the plan, number of the part
 };
 
 // What actions are listed, sorted and looked up by.

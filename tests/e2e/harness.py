@@ -269,8 +269,16 @@ class Agent(Daemon):
 
     def runner_pid(self, action, attempt=1):
         """The process that watches over an attempt, or None if there is none yet."""
-        words = read(os.path.join(self.run_directory(action, attempt), "lock")).split()
-        return int(words[0]) if words and words[0].isdigit() else None
+        for line in self.run_facts(action, attempt):
+            words = line.split()
+            if words[0] == "runner" and words[1].isdigit():
+                return int(words[1])
+        return None
+
+    def run_facts(self, action, attempt=1):
+        """The complete lines of the file that tells about an attempt."""
+        text = read(os.path.join(self.run_directory(action, attempt), "run"))
+        return [line for line in text.split("\n")[:-1] if line]
 
 
 class Fleet:

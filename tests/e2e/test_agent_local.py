@@ -3,10 +3,10 @@
 
 import json
 import os
-import subprocess
 import unittest
 
 import harness
+import processes
 from harness import wait_for
 
 
@@ -65,8 +65,7 @@ class Local(harness.FleetTest):
         os.mkdir(state)
         with open(os.path.join(state, "journal.db"), "wb") as file:
             file.write(b"g" * 10000)
-        done = subprocess.run([harness.BINARY, "agent", "--name", "d1", "--state-dir", state],
-                              capture_output=True, text=True, timeout=harness.DEADLINE)
+        done = processes.run([harness.BINARY, "agent", "--name", "d1", "--state-dir", state])
         self.assertEqual(done.returncode, 1)
         self.assertIn("new, empty --state-dir", done.stderr)
         self.assertNotIn("muster restore", done.stderr)

@@ -108,11 +108,12 @@ class Crashes(harness.FleetTest):
         """The runners of what is running on an agent."""
         runs = os.path.join(agent.state, "runs")
         for name in sorted(os.listdir(runs) if os.path.isdir(runs) else []):
-            # Beside the run directories there are files of the agent's own.
-            if not os.path.isdir(os.path.join(runs, name)):
+            # Beside the run directories there are files and spare directories of the agent's own.
+            if name.startswith("spare.") or not os.path.isdir(os.path.join(runs, name)):
                 continue
-            if not os.path.exists(os.path.join(runs, name, "result")):
-                pid = agent.runner_pid(*name.rsplit(".", 1))
+            run = name.rsplit(".", 1)
+            if not any(line.startswith("result ") for line in agent.run_facts(*run)):
+                pid = agent.runner_pid(*run)
                 if pid and processes.is_alive(pid):
                     yield pid
 

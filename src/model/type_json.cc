@@ -1,11 +1,11 @@
-#include "cli/type_json.h"
+#include "model/type_json.h"
 
 #include <fmt/format.h>
 
 #include "model/quoted.h"
 #include "model/regex.h"
 
-namespace muster::cli {
+namespace muster::model {
 namespace {
 
 template <typename... Ts>
@@ -15,20 +15,20 @@ struct Overloaded : Ts... {
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
-std::string_view version_word(model::IpVersion version) {
+std::string_view version_word(IpVersion version) {
   switch (version) {
-    case model::IpVersion::V4:
+    case IpVersion::V4:
       return "4";
-    case model::IpVersion::V6:
+    case IpVersion::V6:
       return "6";
-    case model::IpVersion::Both:
+    case IpVersion::Both:
       break;
   }
   return "both";
 }
 
-Json property_json(const model::Property& property) {
-  const model::PropertyDefinition& definition = property.definition;
+Json property_json(const Property& property) {
+  const PropertyDefinition& definition = property.definition;
   Json json = {{"type", definition.type},
                {"description", definition.description},
                {"required", definition.required},
@@ -45,8 +45,8 @@ Json property_json(const model::Property& property) {
   return json;
 }
 
-Json element_json(const model::Element& element) {
-  const model::ElementDefinition& definition = element.definition;
+Json element_json(const Element& element) {
+  const ElementDefinition& definition = element.definition;
   Json json = {{"name", definition.name},       {"kind", kind_word(definition.kind)},
                {"type", definition.type},       {"description", definition.description},
                {"require", definition.require}, {"after", element.after}};
@@ -65,64 +65,64 @@ Json element_json(const model::Element& element) {
 
 }  // namespace
 
-std::string_view kind_word(model::ElementKind kind) {
+std::string_view kind_word(ElementKind kind) {
   switch (kind) {
-    case model::ElementKind::Child:
+    case ElementKind::Child:
       return "child";
-    case model::ElementKind::Collection:
+    case ElementKind::Collection:
       return "collection";
-    case model::ElementKind::Reference:
+    case ElementKind::Reference:
       return "reference";
-    case model::ElementKind::RefCollection:
+    case ElementKind::RefCollection:
       break;
   }
   return "ref_collection";
 }
 
-std::string check_text(const model::ValueCheck& check) {
+std::string check_text(const ValueCheck& check) {
   return std::visit(
       Overloaded{
-          [](const model::IntegerCheck&) { return std::string("integer"); },
-          [](const model::IntegerRangeCheck& range) {
+          [](const IntegerCheck&) { return std::string("integer"); },
+          [](const IntegerRangeCheck& range) {
             return fmt::format("integer_range {}..{}", range.min, range.max);
           },
-          [](const model::LengthCheck& length) { return fmt::format("length {}", length.max); },
-          [](const model::NotEmptyCheck&) { return std::string("not_empty"); },
-          [](const model::NotDigitsCheck&) { return std::string("not_digits"); },
-          [](const model::NetworkCheck& network) {
+          [](const LengthCheck& length) { return fmt::format("length {}", length.max); },
+          [](const NotEmptyCheck&) { return std::string("not_empty"); },
+          [](const NotDigitsCheck&) { return std::string("not_digits"); },
+          [](const NetworkCheck& network) {
             return fmt::format("network {}", version_word(network.version));
           },
-          [](const model::NotZeroAddressCheck&) { return std::string("not_zero_address"); },
-          [](const model::IpAddressCheck& address) {
+          [](const NotZeroAddressCheck&) { return std::string("not_zero_address"); },
+          [](const IpAddressCheck& address) {
             return fmt::format("ip_address {}", version_word(address.version));
           },
-          [](const model::Ipv6AndMaskCheck&) { return std::string("ipv6_and_mask"); },
-          [](const model::RestrictedCheck& restricted) {
-            return fmt::format("restricted {}", model::quoted_list(restricted.values));
+          [](const Ipv6AndMaskCheck&) { return std::string("ipv6_and_mask"); },
+          [](const RestrictedCheck& restricted) {
+            return fmt::format("restricted {}", quoted_list(restricted.values));
           },
-          [](const model::PluginCheck& plugin) { return fmt::format("plugin {}", plugin.method); },
+          [](const PluginCheck& plugin) { return fmt::format("plugin {}", plugin.method); },
       },
       check);
 }
 
-std::string check_text(const model::ItemCheck& check) {
+std::string check_text(const ItemCheck& check) {
   return std::visit(
       Overloaded{
-          [](const model::MaxValueCheck& max) {
+          [](const MaxValueCheck& max) {
             return fmt::format("'{}' is at most '{}'", max.property, max.limit);
           },
-          [](const model::OnePropertyCheck& one) {
-            return fmt::format("exactly one of {} is set", model::quoted_list(one.properties));
+          [](const OnePropertyCheck& one) {
+            return fmt::format("exactly one of {} is set", quoted_list(one.properties));
           },
-          [](const model::DirectoryCheck& directory) {
+          [](const DirectoryCheck& directory) {
             return fmt::format("'{}' is a directory", directory.property);
           },
-          [](const model::PluginCheck& plugin) { return fmt::format("plugin {}", plugin.method); },
+          [](const PluginCheck& plugin) { return fmt::format("plugin {}", plugin.method); },
       },
       check);
 }
 
-Json item_type_json(const model::Schema& schema, const model::ItemType& type) {
+Json item_type_json(const Schema& schema, const ItemType& type) {
   Json properties = Json::object();
   for (const auto& [name, property] : type.properties) properties[name] = property_json(property);
   Json views = Json::object();
@@ -130,7 +130,7 @@ Json item_type_json(const model::Schema& schema, const model::ItemType& type) {
     views[name] = {{"type", view.type}, {"description", view.description}, {"pack", view.pack}};
   }
   Json elements = Json::array();
-  for (const model::Element& element : type.elements) elements.push_back(element_json(element));
+  for (const Element& element : type.elements) elements.push_back(element_json(element));
   Json checks = Json::array();
   for (const auto& [pack, check] : type.checks) {
     checks.push_back({{"pack", pack}, {"check", check_text(check)}});
@@ -151,9 +151,9 @@ Json item_type_json(const model::Schema& schema, const model::ItemType& type) {
           {"checks", std::move(checks)}};
 }
 
-Json property_type_json(const model::PropertyType& type) {
+Json property_type_json(const PropertyType& type) {
   Json checks = Json::array();
-  for (const model::ValueCheck& check : type.definition.checks) {
+  for (const ValueCheck& check : type.definition.checks) {
     checks.push_back(check_text(check));
   }
   return {{"id", type.definition.id},
@@ -164,4 +164,4 @@ Json property_type_json(const model::PropertyType& type) {
           {"checks", std::move(checks)}};
 }
 
-}  // namespace muster::cli
+}  // namespace muster::model

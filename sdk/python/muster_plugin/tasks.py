@@ -1,0 +1,252 @@
+"""Tasks: what a plugin asks to be done, and in which order."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Callable, Iterable, Optional, Union
+
+from .model import FuturePropertyValue, Item
+
+_made = itertools.count()
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def encode(value: Any, where: str) -> Any:
+    """A value as JSON has it. TypeError: something that cannot be sent."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, FuturePropertyValue):
+        return value.document()
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"{where}: the key {key!r} is no text")
+        return {key: inner if type(inner) is str else encode(inner, where)
+                for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [encode(inner, where) for inner in value]
+    if isinstance(value, (set, frozenset)):
+        # In an order that does not depend on the process.
+        return sorted((encode(inner, where) for inner in value), key=repr)
+    raise TypeError(f"{where}: {value!r} is of type {type(value).__name__}; texts, numbers, truth "
+                    "values, None, lists, tuples, sets and dicts of these, and "
+                    "FuturePropertyValue can be sent")
+
+
+class Task:
+    """What is common to all kinds. `requires` takes tasks, items and (call_type, call_id) pairs."""
+
+    kind = ""
+
+    def __init__(self, model_item: Item, description: str, tag_name: Optional[str] = None) -> None:
+        if not isinstance(model_item, Item):
+            raise TypeError(f"the item of a task must be an item of the model, not {model_item!r}")
+        if not isinstance(description, str) or not description:
+            raise TypeError("the description of a task must be a text that is not empty")
+        self.made = next(_made)  # sets of tasks have an order only by this
+        self.item = model_item
+        self.description = description
+        self.tag_name = tag_name
+        # Made when they are first looked at: most tasks have none, and there may be very many.
+        self._requires: Optional[set[Union["Task", Item, tuple[str, str]]]] = None
+        self._model_items: Optional[set[Item]] = None
+
+    @property
+    def requires(self) -> set[Union["Task", Item, tuple[str, str]]]:
+        if self._requires is None:
+            self._requires = set()
+        return self._requires
+
+    @requires.setter
+    def requires(self, entries: Iterable[Union["Task", Item, tuple[str, str]]]) -> None:
+        self._requires = set(entries)
+
+    @property
+    def model_items(self) -> set[Item]:
+        if self._model_items is None:
+            self._model_items = set()
+        return self._model_items
+
+    @model_items.setter
+    def model_items(self, items: Iterable[Item]) -> None:
+        self._model_items = set(items)
+
+    @property
+    def model_item(self) -> Item:
+        return self.item
+
+    def document(self, numbers: dict[int, int]) -> dict[str, Any]:
+        """As it is sent; `numbers` are those of all tasks of the answer, by id()."""
+        document: dict[str, Any] = {"kind": self.kind, "item": self.item.vpath,
+                                    "description": self.description}
+        if self.tag_name:
+            document["tag"] = self.tag_name
+        if self._model_items:
+            document["model_items"] = sorted(self._path_of(item) for item in self._model_items)
+        if self._requires:
+            document["requires"] = sorted((self._requirement(entry, numbers)
+                                           for entry in self._requires), key=repr)
+        return document
+
+    def _path_of(self, item: Any) -> str:
+        if not isinstance(item, Item):
+            raise TypeError(f"model_items of '{self.description}' has {item!r}, which is no item")
+        return item.vpath
+
+    def _requirement(self, entry: Any, numbers: dict[int, int]) -> dict[str, Any]:
+        if isinstance(entry, Task):
+            return {"task": numbers[id(entry)]}
+        if isinstance(entry, Item):
+            return {"item": entry.vpath}
+        return {"call": list(_pair(entry, f"requires of '{self.description}'"))}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.item.vpath}: {self.description}>"
+
+
+def _pair(entry: Any, where: str) -> tuple[str, str]:
+    if isinstance(entry, tuple) and len(entry) == 2 and all(isinstance(x, str) for x in entry):
+        return entry
+    raise TypeError(f"{where}: {entry!r} is no task, no item and no pair of call_type and call_id")
+
+
+class ConfigTask(Task):
+    """A resource of a node, brought to a state; may be applied again at will."""
+
+    kind = "config"
+
+    def __init__(self, node: Item, model_item: Item, description: str, call_type: str,
+                 call_id: str, /, tag_name: Optional[str] = None, **attributes: Any) -> None:
+        super().__init__(model_item, description, tag_name)
+        if not isinstance(node, Item) or not node._model.is_host(node._number):
+            raise TypeError(f"the node of '{description}' must be a node or the management "
+                            f"server, not {node!r}")
+        for name, text in (("call_type", call_type), ("call_id", call_id)):
+            if not isinstance(text, str) or not text:
+                raise TypeError(f"{name} of '{description}' must be a text, not {text!r}")
+        self.node = node
+        self.call_type = call_type
+        self.call_id = call_id
+        self.kwargs = attributes
+        self._replaces: Optional[set[tuple[str, str]]] = None
+        self.persist = True
+
+    @property
+    def replaces(self) -> set[tuple[str, str]]:
+        if self._replaces is None:
+            self._replaces = set()
+        return self._replaces
+
+    @replaces.setter
+    def replaces(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._replaces = set(pairs)
+
+    def document(self, numbers: dict[int, int]) -> dict[str, Any]:
+        document = super().document(numbers)
+        document["node"] = self.node.vpath
+        document["call"] = [self.call_type, self.call_id]
+        if self.kwargs:
+            document["attributes"] = encode(self.kwargs, f"attributes of '{self.description}'")
+        if self._replaces:
+            document["replaces"] = sorted(list(_pair(entry, f"replaces of '{self.description}'"))
+                                          for entry in self._replaces)
+        if not self.persist:
+            document["persist"] = False
+        return document
+
+
+class CallbackTask(Task):
+    """A method of the plugin, called with the callback API and the arguments given here."""
+
+    kind = "callback"
+
+    def __init__(self, model_item: Item, description: str, callback: Callable[..., Any],
+                 /, *args: Any, tag_name: Optional[str] = None, **kwargs: Any) -> None:
+        super().__init__(model_item, description, tag_name)
+        owner = getattr(callback, "__self__", None)
+        # Not an isinstance() of Plugin, which is defined on top of tasks.
+        if not getattr(owner, "is_muster_plugin", False):
+            raise TypeError(f"the callback of '{description}' must be a method of the plugin, as "
+                            f"in self.method, not {callback!r}")
+        self.callback = callback
+        self.args = args
+        self.kwargs = kwargs
+
+    def document(self, numbers: dict[int, int]) -> dict[str, Any]:
+        document = super().document(numbers)
+        where = f"arguments of '{self.description}'"
+        document["method"] = self.callback.__name__
+        document["arguments"] = {"args": encode(self.args, where),
+                                 "kwargs": encode(self.kwargs, where)}
+        return document
+
+
+class RemoteExecutionTask(Task):
+    """An action of agents on some nodes at once; `action` is a kind of action (docs/kinds.md)."""
+
+    kind = "remote"
+
+    def __init__(self, nodes: Iterable[Item], model_item: Item, description: str, action: str, /,
+                 tag_name: Optional[str] = None, **inputs: Any) -> None:
+        super().__init__(model_item, description, tag_name)
+        self.nodes = list(nodes)
+        for node in self.nodes:
+            if not isinstance(node, Item) or not (node.is_node() or node.is_ms()):
+                raise TypeError(f"nodes of '{description}' has {node!r}, which is no node")
+        if not self.nodes:
+            raise TypeError(f"'{description}' has no nodes")
+        self.action = action
+        self.kwargs = inputs
+
+    def document(self, numbers: dict[int, int]) -> dict[str, Any]:
+        document = super().document(numbers)
+        document["nodes"] = sorted(node.vpath for node in self.nodes)
+        document["action"] = self.action
+        document["inputs"] = encode(self.kwargs, f"inputs of '{self.description}'")
+        return document
+
+
+class OrderedTaskList:
+    """Tasks that are done one after the other."""
+
+    def __init__(self, model_item: Item, task_list: Iterable[Task]) -> None:
+        self.model_item = model_item
+        self.task_list = list(task_list)
+        if not self.task_list:
+            raise TypeError("an OrderedTaskList has at least one task")
+        for task in self.task_list:
+            if not isinstance(task, Task):
+                raise TypeError(f"an OrderedTaskList has tasks, not {task!r}")
+
+    def chain(self) -> list[Task]:
+        for before, after in zip(self.task_list, self.task_list[1:]):
+            after.requires.add(before)
+        return self.task_list
+
+
+def flatten(answer: Any) -> list[Task]:
+    """All tasks of an answer, each once: lists in a row, and whatever a task of it requires."""
+    if answer is None:
+        return []
+    tasks: list[Task] = []
+    seen: set[int] = set()
+
+    def add(task: Task) -> None:
+        if id(task) not in seen:
+            seen.add(id(task))
+            tasks.append(task)
+
+    for entry in answer:
+        if isinstance(entry, OrderedTaskList):
+            for task in entry.chain():
+                add(task)
+        elif isinstance(entry, Task):
+            add(entry)
+        else:
+            raise TypeError(f"create_configuration answers with tasks, not {entry!r}")
+    for task in tasks:  # grows while it is read
+        if task._requires:
+            required = [entry for entry in task._requires if isinstance(entry, Task)]
+            for entry in sorted(required, key=lambda other: other.made):
+                add(entry)
+    return tasks

@@ -1,0 +1,323 @@
+#include "store/model_loader.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace muster::store {
+namespace {
+
+constexpr std::size_t kLoadPage = 5000;
+constexpr std::size_t kProblemsShown = 20;
+
+// Everything that keeps a stored model from being used.
+class Obstacles {
+ public:
+  void add(std::string problem) {
+    if (++count_ <= kProblemsShown) text_ += fmt::format("\n  {}", problem);
+  }
+  bool any() const { return count_ != 0; }
+  Error to_error() const {
+    std::string text = text_;
+    if (count_ > kProblemsShown) text += fmt::format("\n  and {} more", count_ - kProblemsShown);
+    return Error{ErrorCode::DecodeFailed,
+                 fmt::format("the model in the store cannot be used with these packs; give the "
+                             "packs that it was made with, or a version of them with migrations:{}",
+                             text)};
+  }
+
+ private:
+  std::string text_;
+  std::size_t count_ = 0;
+};
+
+// Each stored item, in an order in which what is above comes first.
+template <typename Visit>
+Result<void> for_each_item(Store& store, Visit visit) {
+  std::string after;
+  while (true) {
+    MUSTER_TRY_ASSIGN(RecordPage page, store.load(Space::Item, after, kLoadPage));
+    for (const Record& record : page.records) {
+      after = record.key;
+      visit(record.key, decode_item(record.value));
+    }
+    if (!page.more || page.records.empty()) return {};
+  }
+}
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const model::Schema& schema, Obstacles& obstacles)
+      : schema_(schema), obstacles_(obstacles) {}
+
+  // What is above it must have been added before.
+  void add(const model::Path& path, model::ItemRecord record) {
+    auto item = model::to_item(std::move(record), schema_);
+    if (!item) return obstacles_.add(fmt::format("{}: {}", path.text(), item.error().message));
+    if (path.is_root()) {
+      tree_.emplace(std::move(*item));
+      return;
+    }
+    const model::Node* parent = tree_ ? tree_->find(path.parent()) : nullptr;
+    if (!parent)
+      return obstacles_.add(fmt::format("{}: what it stands in is missing", path.text()));
+    const model::Node& node = tree_->add(*parent, path.id(), std::move(*item));
+    if (node.item().source && !node.source()) unconnected_.push_back(&node);
+  }
+
+  std::optional<model::Tree> finish() {
+    for (const model::Node* node : unconnected_) {
+      if (!tree_->connect(*node)) {
+        obstacles_.add(fmt::format("{}: inherits from {}, which is not there", node->path().text(),
+                                   node->item().source->text()));
+      }
+    }
+    if (!tree_) {
+      obstacles_.add("/: the root is missing");
+      return std::nullopt;
+    }
+    check_collections(tree_->root());
+    return std::move(tree_);
+  }
+
+ private:
+  // Collections come into being with their owner; one that a newer pack has brought needs a
+  // migration.
+  void check_collections(const model::Node& node) {
+    if (!node.item().is_collection()) {
+      for (const model::Element& element : node.item().type->elements) {
+        if (!element.is_collection() || node.find_child(element.definition.name)) continue;
+        obstacles_.add(fmt::format(
+            "{}: has no '{}', which item type '{}' of pack '{}' has; the pack needs a migration "
+            "with add_collection",
+            node.path().text(), element.definition.name, node.item().type->id,
+            node.item().type->pack));
+      }
+    }
+    for (const auto& child : node.children()) check_collections(*child);
+  }
+
+  const model::Schema& schema_;
+  Obstacles& obstacles_;
+  std::optional<model::Tree> tree_;
+  std::vector<const model::Node*> unconnected_;
+};
+
+Result<model::Path> path_of(const std::string& key) { return model::Path::parse(key); }
+
+std::optional<model::Tree> build_as_it_is(Store& store, const model::Schema& schema,
+                                          Obstacles& obstacles, Result<void>& read) {
+  TreeBuilder builder(schema, obstacles);
+  read = for_each_item(store, [&](const std::string& key, Result<model::ItemRecord> record) {
+    const auto path = path_of(key);
+    if (!path || !record) {
+      obstacles.add(
+          fmt::format("{}: {}", key, path ? record.error().message : path.error().message));
+    } else {
+      builder.add(*path, std::move(*record));
+    }
+  });
+  if (!read) return std::nullopt;
+  return builder.finish();
+}
+
+struct Migrated {
+  std::optional<model::Tree> tree;
+  std::vector<std::string> done;
+  std::vector<model::Change> rewrite;
+};
+
+Result<Migrated> build_migrated(Store& store, const model::Schema& schema,
+                                const model::PackVersions& from, Obstacles& obstacles) {
+  model::ItemRecords before;
+  MUSTER_TRY(for_each_item(store, [&](const std::string& key, Result<model::ItemRecord> record) {
+    auto path = path_of(key);
+    if (!path || !record) {
+      obstacles.add(
+          fmt::format("{}: {}", key, path ? record.error().message : path.error().message));
+    } else {
+      before.emplace_hint(before.end(), std::move(*path), std::move(*record));
+    }
+  }));
+  model::ItemRecords after = before;
+  Migrated result;
+  result.done = model::migrate(after, from, schema);
+  TreeBuilder builder(schema, obstacles);
+  for (const auto& [path, record] : after) builder.add(path, record);
+  result.tree = builder.finish();
+  if (!result.tree) return result;
+  for (const auto& [path, record] : after) {
+    const auto old = before.find(path);
+    if (old != before.end() && old->second == record) continue;
+    const model::Node* node = result.tree->find(path);
+    if (!node) continue;  // told as an obstacle
+    // What it was has no meaning for these types; that it was there is all that counts.
+    const model::ItemPtr was = old == before.end() ? nullptr : node->item_ptr();
+    result.rewrite.push_back({path, was, node->item_ptr()});
+  }
+  return result;
+}
+
+Error no_such_revision(std::uint64_t number, std::uint64_t newest) {
+  return {ErrorCode::NotFound,
+          fmt::format("there is no revision {} of the model; the newest is {}", number, newest)};
+}
+
+Result<std::uint64_t> newest_revision(Store& store) {
+  MUSTER_TRY_ASSIGN(const auto newest, list_revisions(store, 0, 1));
+  return newest.empty() ? std::uint64_t{0} : newest.front().number;
+}
+
+Result<RevisionHead> need_revision(Store& store, std::uint64_t number) {
+  MUSTER_TRY_ASSIGN(auto head, find_revision(store, number));
+  if (head) return std::move(*head);
+  MUSTER_TRY_ASSIGN(const std::uint64_t newest, newest_revision(store));
+  if (number == 0 || number > newest) return fail(no_such_revision(number, newest));
+  return fail(ErrorCode::Compacted, "revision {} of the model is no longer kept", number);
+}
+
+Error across_migration(const RevisionHead& head) {
+  return {ErrorCode::Conflict,
+          fmt::format("revision {} of the model has migrated packs ({}); what was before it has "
+                      "other types and cannot be compared or restored",
+                      head.number, head.what)};
+}
+
+// The changes as values of the model as it is now.
+Result<core::ChangeSetPtr> resolve(std::vector<ItemChange> changes, const model::Schema& schema) {
+  auto result = std::make_shared<model::ChangeSet>();
+  result->reserve(changes.size());
+  for (ItemChange& change : changes) {
+    model::Change resolved{change.path, nullptr, nullptr};
+    if (change.before) {
+      MUSTER_TRY_ASSIGN(resolved.before, model::to_item(std::move(*change.before), schema));
+    }
+    if (change.after) {
+      MUSTER_TRY_ASSIGN(resolved.after, model::to_item(std::move(*change.after), schema));
+    }
+    result->push_back(std::move(resolved));
+  }
+  return core::ChangeSetPtr(std::move(result));
+}
+
+}  // namespace
+
+Result<std::vector<RevisionHead>> list_revisions(Store& store, std::uint64_t before,
+                                                 std::size_t limit) {
+  const std::string after = before == 0 ? std::string() : revision_key(before);
+  MUSTER_TRY_ASSIGN(const RecordPage page, store.load(Space::Revision, after, limit));
+  std::vector<RevisionHead> heads;
+  heads.reserve(page.records.size());
+  for (const Record& record : page.records) {
+    MUSTER_TRY_ASSIGN(RevisionHead head, decode_revision(record.value));
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+Result<std::optional<RevisionHead>> find_revision(Store& store, std::uint64_t number) {
+  MUSTER_TRY_ASSIGN(const auto value, store.get(Space::Revision, revision_key(number)));
+  if (!value) return std::optional<RevisionHead>();
+  MUSTER_TRY_ASSIGN(RevisionHead head, decode_revision(*value));
+  return std::optional<RevisionHead>(std::move(head));
+}
+
+Result<std::vector<ItemChange>> read_changes(Store& store, const RevisionHead& head) {
+  std::vector<ItemChange> changes;
+  for (std::uint32_t part = 0; changes.size() < head.changes; ++part) {
+    MUSTER_TRY_ASSIGN(const auto value,
+                      store.get(Space::RevisionPart, part_key(head.number, part)));
+    if (!value) {
+      return fail(ErrorCode::Compacted, "the changes of revision {} are no longer kept",
+                  head.number);
+    }
+    MUSTER_TRY_ASSIGN(std::vector<ItemChange> more, decode_part(*value));
+    if (more.empty()) {
+      return fail(ErrorCode::DecodeFailed, "part {} of revision {} has no changes", part,
+                  head.number);
+    }
+    for (ItemChange& change : more) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+Result<std::vector<ItemChange>> compare_revisions(Store& store, std::uint64_t from,
+                                                  std::uint64_t to) {
+  MUSTER_TRY(need_revision(store, from));
+  std::map<model::Path, ItemChange> together;
+  for (std::uint64_t number = from + 1; number <= to; ++number) {
+    MUSTER_TRY_ASSIGN(const RevisionHead head, need_revision(store, number));
+    if (head.migration) return fail(across_migration(head));
+    MUSTER_TRY_ASSIGN(std::vector<ItemChange> changes, read_changes(store, head));
+    for (ItemChange& change : changes) {
+      const model::Path path = change.path;
+      const auto [place, first] = together.try_emplace(path, change);
+      if (!first) place->second.after = std::move(change.after);
+    }
+  }
+  std::vector<ItemChange> result;
+  for (auto& [path, change] : together) {
+    if (change.before != change.after) result.push_back(std::move(change));
+  }
+  return result;
+}
+
+core::RevisionsRead answer_revisions(Store& store, const model::Schema& schema,
+                                     const core::ReadRevisions& read) {
+  core::RevisionsRead answer{.lookup = read.lookup, .changes = {}, .problem = {}};
+  const auto fill = [&]() -> Result<void> {
+    for (std::uint64_t number = read.last; number >= read.first; --number) {
+      MUSTER_TRY_ASSIGN(const RevisionHead head, need_revision(store, number));
+      if (head.migration) return fail(across_migration(head));
+      MUSTER_TRY_ASSIGN(std::vector<ItemChange> changes, read_changes(store, head));
+      MUSTER_TRY_ASSIGN(core::ChangeSetPtr resolved, resolve(std::move(changes), schema));
+      answer.changes.push_back(std::move(resolved));
+    }
+    return {};
+  };
+  if (auto filled = fill(); !filled) answer.problem = filled.error();
+  return answer;
+}
+
+Result<std::optional<core::RestoredModel>> load_model(Store& store, const model::Schema& schema) {
+  MUSTER_TRY_ASSIGN(const std::uint64_t revision, newest_revision(store));
+  if (revision == 0) return std::optional<core::RestoredModel>();
+  MUSTER_TRY_ASSIGN(const auto packs, store.get(Space::Meta, kModelPacksKey));
+  if (!packs) {
+    return fail(ErrorCode::DecodeFailed,
+                "the store has a model but not the packs it was made with");
+  }
+  MUSTER_TRY_ASSIGN(const model::PackVersions from, decode_packs(*packs));
+
+  Obstacles obstacles;
+  for (const std::string& problem : model::version_problems(from, schema)) obstacles.add(problem);
+  if (obstacles.any()) return fail(obstacles.to_error());
+
+  const bool packs_changed = from != model::versions_of(schema);
+  Migrated migrated;
+  if (packs_changed) {
+    MUSTER_TRY_ASSIGN(migrated, build_migrated(store, schema, from, obstacles));
+  } else {
+    Result<void> read;
+    migrated.tree = build_as_it_is(store, schema, obstacles, read);
+    MUSTER_TRY(std::move(read));
+  }
+  if (obstacles.any() || !migrated.tree) return fail(obstacles.to_error());
+
+  core::RestoredModel restored{.tree = std::move(*migrated.tree),
+                               .revision = revision,
+                               .kept = {},
+                               .migrated = std::move(migrated.done),
+                               .rewrite = std::move(migrated.rewrite),
+                               .packs_changed = packs_changed};
+  for (std::uint64_t before = 0;;) {
+    MUSTER_TRY_ASSIGN(const auto heads, list_revisions(store, before, kLoadPage));
+    for (const RevisionHead& head : heads) restored.kept.push_front({head.number, head.changes});
+    if (heads.size() < kLoadPage) break;
+    before = heads.back().number;
+  }
+  return std::optional<core::RestoredModel>(std::move(restored));
+}
+
+}  // namespace muster::store

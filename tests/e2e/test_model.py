@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The deployment model: edits, declarations, history, through crashes of the controller."""
+
+import json
+import os
+import unittest
+
+import harness
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SITE = os.path.join(HERE, "..", "..", "examples", "site.yaml")
+
+
+class Model(harness.FleetTest):
+    AGENTS = ()
+
+    def muster(self, *arguments, code=0):
+        return self.fleet.cli(*arguments, code=code)
+
+    def write(self, name, text):
+        path = self.fleet.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_items_are_created_changed_and_removed(self):
+        self.muster("model", "create", "/software/items/vim", "-t", "package", "name=vim",
+                    "--why", "wanted")
+        self.muster("model", "update", "/software/items/vim", "version=9")
+        item = json.loads(self.muster("model", "show", "/software/items/vim", "-o", "json").stdout)
+        self.assertEqual(item["properties"]["version"], "9")
+        self.assertEqual(item["state"], "Initial")
+        self.muster("model", "remove", "/software/items/vim")
+        gone = self.muster("model", "show", "/software/items/vim", code=1)
+        self.assertIn("invalid_location", gone.stderr)
+        history = json.loads(self.muster("model", "history", "-o", "json").stdout)["revisions"]
+        self.assertEqual([each["what"] for each in history[:3]],
+                         ["remove /software/items/vim", "update /software/items/vim",
+                          "create /software/items/vim"])
+        self.assertEqual(history[2]["why"], "wanted")
+
+    def test_a_site_is_applied_once_and_survives_a_crash(self):
+        self.muster("diff", "-f", SITE, "--detailed-exitcode", code=2)
+        self.muster("apply", "-f", SITE)
+        again = self.muster("apply", "-f", SITE)
+        self.assertIn("nothing to change", again.stderr)
+        self.fleet.server.crash()
+        self.muster("diff", "-f", SITE, "--detailed-exitcode", code=0)
+
+    def test_what_is_exported_declares_the_same(self):
+        self.muster("apply", "-f", SITE)
+        for kind in ("yaml", "json", "xml"):
+            path = self.fleet.path("site." + kind)
+            self.muster("export", "--format", kind, "--to", path)
+            if kind == "json":  # the body of an apply: its model is the file
+                with open(path, encoding="utf-8") as file:
+                    model = json.load(file)["model"]
+                self.write("site.json", json.dumps(model))
+            self.muster("diff", "-f", path, "--prune", "--detailed-exitcode", code=0)
+
+    def test_prune_removes_what_is_no_longer_declared(self):
+        self.muster("apply", "-f", SITE)
+        smaller = self.write("small.yaml", "software:\n  items:\n    curl: {type: package, "
+                             "properties: {name: curl}}\n  profiles: {}\n  services: {}\n")
+        refused = self.muster("apply", "-f", smaller)
+        self.assertIn("nothing to change", refused.stderr)
+        preview = self.muster("diff", "-f", smaller, "--prune")
+        self.assertIn("- /software/items/web", preview.stdout)
+
+    def test_a_revision_is_restored(self):
+        self.muster("apply", "-f", SITE)
+        self.muster("model", "update", "/software/items/web", "version=1.2")
+        self.muster("model", "restore", "2", "--why", "does not start")
+        item = json.loads(self.muster("model", "show", "/software/items/web", "-o", "json").stdout)
+        self.assertNotIn("version", item["properties"])
+        diff = self.muster("model", "diff", "3", "4")
+        self.assertIn("/software/items/web", diff.stdout)
+
+    def test_all_errors_come_at_once_with_their_lines(self):
+        bad = self.write("bad.yaml",
+                         "software:\n"
+                         "  items:\n"
+                         "    a: {type: package, properties: {name: '!', colour: red}}\n"
+                         "    b: {type: pakage}\n")
+        refused = self.muster("apply", "-f", bad, code=1)
+        for expected in ("bad.yaml:3:", "colour", "bad.yaml:4:", "'package'"):
+            self.assertIn(expected, refused.stderr)
+        tree = self.muster("model", "find", "--type", "package")
+        self.assertEqual(tree.stdout, "")
+
+    def test_crossing_edits_are_kept_apart(self):
+        self.muster("model", "create", "/software/items/vim", "-t", "package", "name=vim")
+        answer = self.fleet.http("GET", "/v1/model/software/items/vim")
+        etag = answer.headers["etag"]
+        self.muster("model", "update", "/software/items/vim", "version=9")
+        body = {"properties": {"version": "10"}}
+        stale = self.fleet.http("PATCH", "/v1/model/software/items/vim", body,
+                                headers={"If-Match": etag})
+        self.assertCode(stale, 412, "revision_mismatch")
+
+    def test_a_plan_is_made_explained_and_made_invalid(self):
+        self.muster("apply", "-f", SITE)
+        made = json.loads(self.muster("plan", "-o", "json").stdout)
+        number = str(made["plan"]["id"])
+        self.assertEqual(made["plan"]["state"], "initial")
+        self.assertGreater(made["plan"]["summary"]["tasks"], 5)
+        groups = [phase["cluster"] for phase in made["phases"] if phase["cluster"]]
+        self.assertEqual(groups, sorted(groups))  # db before web, which depends on it
+        task = next(each for each in made["tasks"] if each["phase"] == len(made["phases"]))
+        explained = self.muster("plans", "explain", number, task["id"])
+        self.assertIn("because", explained.stdout)
+        self.assertIn("digraph", self.muster("plans", "show", number, "--graph", "dot").stdout)
+        self.fleet.server.crash()
+        again = json.loads(self.muster("plans", "show", number, "-o", "json").stdout)
+        self.assertEqual(again["tasks"], made["tasks"])
+        self.muster("model", "update", "/software/items/web", "version=1.2")
+        invalid = json.loads(self.muster("plans", "show", number, "-o", "json").stdout)["plan"]
+        self.assertEqual(invalid["state"], "invalid")
+        self.assertIn("update /software/items/web", invalid["state_reason"])
+        self.muster("plans", "remove", number)
+        self.muster("plans", "show", number, code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
