@@ -15,6 +15,7 @@ class Assembler {
       : draft_(draft), slots_(slots), built_(std::move(phases)) {}
 
   PlanOutcome assemble() && {
+    std::sort(draft_.notices.begin(), draft_.notices.end());
     number_tasks();
     if (built_.phases.empty()) {
       take_tasks();
