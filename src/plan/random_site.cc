@@ -138,7 +138,9 @@ class TaskMaker {
     const std::size_t count = 1 + pick(25);
     for (std::size_t i = 0; i < count; ++i) {
       Task task = any_task(i);
-      places_.push_back(group_of(task) + cluster_of(task) + node_of(task));
+      const std::string group = group_of(task);
+      const bool by_node = group == "NODE" || group == "UPGRADE_BOOT";
+      places_.push_back(group + cluster_of(task) + (by_node ? node_of(task) : ""));
       require_some(task);
       tasks_.push_back(std::move(task));
     }
@@ -193,7 +195,7 @@ class TaskMaker {
     return "DEPLOYMENT_" + fitting[pick(fitting.size())] + "_TAG";
   }
 
-  // Mostly what can be required: tasks of the same group and node.
+  // Mostly what can be required: tasks of the same group and cluster, or node.
   void require_some(Task& task) const {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       if (places_[i] != places_.back() ? !coin(1000) : !coin(4)) continue;
@@ -207,7 +209,7 @@ class TaskMaker {
 
   const Site& site_;
   std::vector<Task> tasks_;
-  std::vector<std::string> places_;  // group, cluster and node of each
+  std::vector<std::string> places_;  // what each may require tasks of
 };
 
 }  // namespace
