@@ -175,6 +175,15 @@ void check_groups_and_clusters(const Site& site, const Plan& plan) {
   }
 }
 
+std::set<std::string> locked_nodes(const Plan& plan) {
+  std::set<std::string> nodes;
+  for (const Phase& phase : plan.phases) {
+    const bool is_lock = plan.placements[phase.first].role == TaskRole::Lock;
+    if (is_lock) nodes.insert(plan.nodes[phase.node].text());
+  }
+  return nodes;
+}
+
 // Locked nodes one by one, each locked once, and only what is the node's own under its lock.
 void check_locks(const Plan& plan) {
   std::map<std::uint32_t, std::uint32_t> locked;  // by cluster, the node
@@ -195,6 +204,19 @@ void check_locks(const Plan& plan) {
     }
   }
   RC_ASSERT(locked.empty());
+  // What is done on a locked node in the groups of locks is done under its lock.
+  const std::set<std::string> nodes = locked_nodes(plan);
+  for (std::size_t i = 0; i < plan.planned; ++i) {
+    const Phase& phase = plan.phases[plan.placements[i].phase];
+    const std::string group = group_of(plan.tasks[i]);
+    const auto* remote = std::get_if<RemoteWork>(&plan.tasks[i].work);
+    if (remote == nullptr || (group != "NODE" && group != "UPGRADE_BOOT")) continue;
+    for (const Path& node : remote->nodes) {
+      const bool is_kept =
+          !nodes.contains(node.text()) || (phase.node != kNone && plan.nodes[phase.node] == node);
+      RC_ASSERT(is_kept);
+    }
+  }
 }
 
 void check_explained(const Plan& plan) {
@@ -269,15 +291,6 @@ std::vector<std::vector<std::string>> without(const Plan& plan, const std::strin
     if (!tasks.empty()) phases.push_back(std::move(tasks));
   }
   return phases;
-}
-
-std::set<std::string> locked_nodes(const Plan& plan) {
-  std::set<std::string> nodes;
-  for (const Phase& phase : plan.phases) {
-    const bool is_lock = plan.placements[phase.first].role == TaskRole::Lock;
-    if (is_lock) nodes.insert(plan.nodes[phase.node].text());
-  }
-  return nodes;
 }
 
 // One more task, at a random place among the others.
