@@ -93,6 +93,30 @@ TEST_F(Templates, MakeATaskForEachItemThatANodeTakesOver) {
                                        {"recommends", "false"}}));
 }
 
+TEST_F(Templates, DescribeWithoutABlankForWhatIsUnset) {
+  create_on_n1("nginx", "package", {{"name", "nginx"}});
+  EXPECT_EQ(tasks().at(0).description, "Bring package nginx to 'installed'");
+  const auto described = [&](std::string_view text) {
+    plan::TaskTemplate made;
+    made.pack = "packages";
+    made.type = "package";
+    made.states = {model::ItemState::Initial};
+    EXPECT_EQ(plan::parse_template_text(text, made.description), "");
+    EXPECT_EQ(plan::parse_template_text("package", made.call.type), "");
+    EXPECT_EQ(plan::parse_template_text("${name}", made.call.id), "");
+    const plan::BuiltTemplates built = plan::build_templates({made}, *shipped().schema, {});
+    EXPECT_THAT(built.errors, IsEmpty());
+    return plan::template_tasks(tree_, built.templates.value()).tasks.at(0).description;
+  };
+  EXPECT_EQ(described("a ${version?} b"), "a b");
+  EXPECT_EQ(described("a ${version?}, b"), "a, b");
+  EXPECT_EQ(described("a ${version?}b"), "a b");
+  EXPECT_EQ(described("a${version?} b"), "a b");
+  EXPECT_EQ(described("a${version?}b"), "ab");
+  EXPECT_EQ(described("${version?} b ${version?} ${version?}"), "b");
+  EXPECT_EQ(described("a ${version?}${release?} ${name} ${version?}."), "a nginx.");
+}
+
 TEST_F(Templates, FollowTheStateOfTheItem) {
   create_on_n1("nginx", "package", {{"name", "nginx"}});
   const std::string path = std::string(kN1) + "/items/nginx";

@@ -15,6 +15,7 @@ class Assembler {
       : draft_(draft), slots_(slots), built_(std::move(phases)) {}
 
   PlanOutcome assemble() && {
+    std::sort(draft_.notices.begin(), draft_.notices.end());
     number_tasks();
     if (built_.phases.empty()) {
       take_tasks();
@@ -110,7 +111,7 @@ class Assembler {
 
   void rewrite_requirements() {
     for (std::uint32_t i = 0; i < draft_.tasks.size(); ++i) {
-      std::vector<Requirement>& requirements = draft_.tasks[i].requirements;
+      std::vector<Requirement>& requirements = draft_.tasks.own()[i].requirements;
       const bool any = std::any_of(requirements.begin(), requirements.end(), [](const auto& r) {
         return std::holds_alternative<RequiredTask>(r);
       });
@@ -133,7 +134,7 @@ class Assembler {
   // Moves tasks to their places along the cycles of the permutation: a million of them are not to
   // be in memory twice.
   void take_tasks() {
-    std::vector<Task>& tasks = draft_.tasks;
+    std::vector<Task>& tasks = draft_.tasks.own();
     for (std::uint32_t i = 0; i < tasks.size(); ++i) {
       while (position_[i] != i) {
         const std::uint32_t to = position_[i];

@@ -137,38 +137,61 @@ std::set<std::uint32_t> elder_siblings(const ScopeGraph& graph, std::uint32_t ta
   return found;
 }
 
-// The shortest way from `start` back to itself, counted in tasks.
-std::vector<CycleStep> shortest_cycle(const ScopeGraph& graph, const Knots& knots,
-                                      std::uint32_t tasks, std::uint32_t start) {
-  std::map<std::uint32_t, std::uint32_t> reached_by;  // vertex -> edge
-  std::deque<std::uint32_t> open = {start};
-  std::uint32_t last = kNone;
-  while (!open.empty() && last == kNone) {
-    const std::uint32_t vertex = open.front();
-    open.pop_front();
-    for (const std::uint32_t index : graph.edges_to(vertex)) {
-      const std::uint32_t from = graph.edges()[index].from;
-      if (from == start) {
-        last = index;
-        break;
-      }
-      if (knots.of(from) != knots.of(start) || !reached_by.emplace(from, index).second) continue;
-      // What stands for several takes no step.
-      if (from < tasks) {
-        open.push_back(from);
-      } else {
-        open.push_front(from);
+// How a search came to a task: from which other one, and why that waits for it.
+struct Arrival {
+  std::uint32_t task;
+  OrderKind kind;
+
+  auto operator<=>(const Arrival&) const = default;
+};
+
+// Tasks of the knot that `task` waits for with no other task between them, by number. Without those
+// behind what stands for several and was `passed` before.
+std::vector<Arrival> next_tasks(const ScopeGraph& graph, const Knots& knots, std::uint32_t tasks,
+                                std::uint32_t task, std::set<std::uint32_t>& passed) {
+  std::vector<Arrival> found;
+  std::vector<Arrival> open = {{task, OrderKind::Member}};
+  while (!open.empty()) {
+    const Arrival at = open.back();
+    open.pop_back();
+    for (const std::uint32_t index : graph.edges_to(at.task)) {
+      const ScopeGraph::Edge& edge = graph.edges()[index];
+      if (knots.of(edge.from) != knots.of(task)) continue;
+      const Arrival next = {edge.from, at.task == task ? edge.kind : at.kind};
+      if (edge.from < tasks) {
+        found.push_back(next);
+      } else if (passed.insert(edge.from).second) {
+        open.push_back(next);
       }
     }
   }
-  if (last == kNone) return {};
-  std::vector<CycleStep> steps;
-  for (std::uint32_t index = last;;) {
-    const ScopeGraph::Edge& edge = graph.edges()[index];
-    if (edge.to < tasks) steps.push_back({edge.to, edge.kind});
-    if (edge.to == start) break;
-    index = reached_by.at(edge.to);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The shortest way from `start` back to itself, counted in tasks; of several the same one in
+// whatever order edges were added.
+std::vector<CycleStep> shortest_cycle(const ScopeGraph& graph, const Knots& knots,
+                                      std::uint32_t tasks, std::uint32_t start) {
+  std::map<std::uint32_t, Arrival> reached_from;
+  std::set<std::uint32_t> passed;
+  std::deque<std::uint32_t> open = {start};
+  while (!open.empty() && !reached_from.contains(start)) {
+    const std::uint32_t task = open.front();
+    open.pop_front();
+    for (const Arrival& next : next_tasks(graph, knots, tasks, task, passed)) {
+      const bool is_new = reached_from.emplace(next.task, Arrival{task, next.kind}).second;
+      if (is_new) open.push_back(next.task);
+    }
   }
+  if (!reached_from.contains(start)) return {};
+  std::vector<CycleStep> steps;
+  std::uint32_t at = start;
+  do {
+    const Arrival& from = reached_from.at(at);
+    steps.push_back({from.task, from.kind});
+    at = from.task;
+  } while (at != start);
   std::reverse(steps.begin(), steps.end());
   return steps;
 }

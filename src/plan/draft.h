@@ -10,6 +10,7 @@
 #include "plan/error_list.h"
 #include "plan/model_index.h"
 #include "plan/planner.h"
+#include "plan/task_list.h"
 
 namespace muster::plan {
 
@@ -37,7 +38,7 @@ struct DraftTask {
 
 // A plan while it is made: what its stages work on, one after the other.
 struct Draft {
-  Draft(const PlanRequest& asked, std::vector<Task> given)
+  Draft(const PlanRequest& asked, TaskList given)
       : request(asked),
         index(asked.model, asked.schema, asked.ruleset),
         tasks(std::move(given)),
@@ -52,7 +53,7 @@ struct Draft {
     return i < tasks.size() ? tasks[i] : request.remembered[remembered[i - tasks.size()]].task;
   }
   std::uint32_t add_task(Task task) {
-    tasks.push_back(std::move(task));
+    tasks.add(std::move(task));
     facts.emplace_back();
     return static_cast<std::uint32_t>(tasks.size() - 1);
   }
@@ -69,7 +70,7 @@ struct Draft {
   ModelIndex index;
   ErrorList errors;
   ClusterOrder clusters;
-  std::vector<Task> tasks;       // of the request, then what the planner adds
+  TaskList tasks;
   std::vector<DraftTask> facts;  // of each task, then of those remembered
   std::size_t given_count;       // tasks of the request
   // Remote tasks that were split by node: all parts of each, itself the first.

@@ -244,7 +244,7 @@ class LockArranger {
     if (others.size() == 1) {
       draft_.facts[i].node = draft_.index.as_node(draft_.index.find(others.front()));
     }
-    std::get<RemoteWork>(draft_.tasks[i].work).nodes = std::move(others);
+    std::get<RemoteWork>(draft_.tasks.own()[i].work).nodes = std::move(others);
     draft_.parts[i] = std::move(parts);
   }
 

@@ -12,37 +12,11 @@
 
 namespace muster::plan {
 
-namespace {
-
-// As much of a task as says where it is done.
-Task place_of(const Task& task) {
-  Task place;
-  place.item = task.item;
-  place.tag = task.tag;
-  if (const auto* config = std::get_if<ConfigWork>(&task.work)) {
-    place.work = ConfigWork{.node = config->node,
-                            .call = config->call,
-                            .attributes = {},
-                            .replaces = {},
-                            .persist = config->persist};
-  } else if (const auto* remote = std::get_if<RemoteWork>(&task.work)) {
-    place.work = RemoteWork{.nodes = remote->nodes, .action = {}, .inputs = {}};
-  } else {
-    place.work = CallbackWork{.method = {}, .arguments = {}};
-  }
-  return place;
-}
-
-}  // namespace
-
 std::vector<model::Path> nodes_to_lock(const PlanRequest& request, const std::vector<Task>& tasks) {
   std::vector<model::Path> paths;
   if (!request.locks.lock) return paths;
-  std::vector<Task> places;
-  places.reserve(tasks.size());
-  for (const Task& task : tasks) places.push_back(place_of(task));
-  Draft draft(request, std::move(places));
-  resolve_tasks(draft);
+  Draft draft(request, TaskList(tasks));
+  resolve_places(draft);
   add_removal_tasks(draft);
   assign_groups(draft);
   for (const std::uint32_t node : lockable_nodes(draft)) {
@@ -53,7 +27,8 @@ std::vector<model::Path> nodes_to_lock(const PlanRequest& request, const std::ve
 
 PlanOutcome make_plan(const PlanRequest& request, std::vector<Task> tasks,
                       std::vector<LockPair> pairs) {
-  Draft draft(request, std::move(tasks));
+  // For each pair the lock, the unlock, and the release of a node that was left locked.
+  Draft draft(request, TaskList(std::move(tasks), 3 * pairs.size()));
   resolve_tasks(draft);
   add_removal_tasks(draft);
   assign_groups(draft);

@@ -208,7 +208,7 @@ bool Requirements::check_item(const Requirer& requirer, Demand& demand) {
                       draft_.index.nodes()[mine.node].place->path().text(), group));
       return false;
     }
-    if (demand.stranger != kNone && fact(demand.stranger).group == mine.group) {
+    if (demand.stranger != kNone) {
       wrong(fmt::format("for which {} is done on another node",
                         describe(draft_.task(demand.stranger))));
       return false;

@@ -211,6 +211,15 @@ void resolve_tasks(Draft& draft) {
   check_replaces(draft);
 }
 
+void resolve_places(Draft& draft) {
+  Clashes untold;
+  for (std::uint32_t i = 0; i < draft.tasks.size(); ++i) {
+    resolve_task(draft, i);
+    // Only what is removed is looked up by its call.
+    if (!draft.index.for_removal().empty()) take_call(draft, i, untold);
+  }
+}
+
 std::uint32_t find_call(const Draft& draft, std::uint32_t node, const Call& call) {
   return draft.calls.find(
       node, call, [&](std::uint32_t task) { return draft.facts[task].node; },

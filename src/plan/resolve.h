@@ -17,6 +17,10 @@ void set_anchor(Draft& draft, const Task& task, DraftTask& fact);
 // that clash.
 void resolve_tasks(Draft& draft);
 
+// All tasks, as far as says where they are done and what has to be removed without them: nothing is
+// told about calls.
+void resolve_places(Draft& draft);
+
 // The config task of this plan with this call on the node, or kNone.
 std::uint32_t find_call(const Draft& draft, std::uint32_t node, const Call& call);
 

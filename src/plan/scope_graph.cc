@@ -45,6 +45,7 @@ void ScopeGraph::connect() {
 // The larger of two bounds of different nodes counts as it is for its own node; for all others, and
 // the smaller one for everybody, the order of a node's tasks inside a phase does not help.
 void ScopeGraph::merge(Bound& into, const Bound& other) {
+  into.other = std::max(into.other, other.other);
   into.any = std::max(into.any, other.any);
   if (other.own < 0) return;
   if (into.own < 0 || into.node == other.node) {
@@ -60,19 +61,19 @@ void ScopeGraph::merge(Bound& into, const Bound& other) {
 }
 
 std::int32_t ScopeGraph::rank_under(const Bound& bound, const Vertex& vertex) const {
-  if (vertex.kind == Kind::Other) return std::max(bound.any, bound.own) + 1;
+  if (vertex.kind == Kind::Other) return bound.other;
   std::int32_t own = bound.own;
   if (own >= 0 && bound.node != vertex.node) own += 2;
-  return std::max({bound.any, own, 1});
+  return std::max(bound.any, own);
 }
 
 ScopeGraph::Bound ScopeGraph::bound_of(const Vertex& vertex, std::int32_t rank,
                                        const Bound& before) {
   switch (vertex.kind) {
     case Kind::Config:
-      return {-1, rank, vertex.node};
+      return {.other = rank + 1, .own = rank, .node = vertex.node};
     case Kind::Other:
-      return {rank + 1, -1, kNone};
+      return {.other = rank + 2, .any = rank + 1};
     case Kind::Through:
       break;
   }

@@ -56,11 +56,11 @@ class ScopeGraph {
   std::span<const std::uint32_t> edges_from(std::uint32_t vertex) const;
 
  private:
-  // What a vertex demands of those that wait for it. All values are odd: the rank from which on a
-  // config task may stand; a callback may stand at the next. -1: from the beginning.
+  // What a vertex demands of those that wait for it: ranks from which on they may stand.
   struct Bound {
-    std::int32_t any = -1;  // of every config task
-    std::int32_t own = -1;  // of config tasks of `node`; of others it is two more
+    std::int32_t other = 0;  // callbacks and remotes; even
+    std::int32_t any = 1;    // every config task; odd
+    std::int32_t own = -1;   // config tasks of `node`, odd; for those of others it is two more
     std::uint32_t node = kNone;
   };
 

@@ -67,15 +67,35 @@ class Filler {
   }
 
  private:
-  // What is unset leaves nothing behind.
+  // What is unset leaves nothing behind, not even the blank that set it apart from the words around
+  // it.
   std::string description() const {
     std::string made;
+    bool is_gap = false;  // the last part was unset, and a blank or nothing stands before it
     for (const auto& part : from_.description.parts) {
-      const auto* literal = std::get_if<std::string>(&part);
-      made +=
-          literal != nullptr ? *literal : value_of(std::get<TemplateReference>(part)).value_or("");
+      std::string text;
+      if (const auto* literal = std::get_if<std::string>(&part)) {
+        text = *literal;
+      } else {
+        text = value_of(std::get<TemplateReference>(part)).value_or("");
+        is_gap = is_gap || (text.empty() && (made.empty() || made.ends_with(' ')));
+      }
+      if (text.empty()) continue;
+      if (is_gap) close_gap(made, text);
+      is_gap = false;
+      made += text;
     }
+    if (is_gap) made.erase(made.find_last_not_of(' ') + 1);
     return made;
+  }
+
+  // One blank is enough between words, and none comes before a comma or a full stop.
+  static void close_gap(std::string& made, std::string& next) {
+    constexpr std::string_view kAttached = ".,;:)";
+    if (made.empty() || next.starts_with(' ')) next.erase(0, next.find_first_not_of(' '));
+    if (!next.empty() && kAttached.find(next.front()) != std::string_view::npos) {
+      made.erase(made.find_last_not_of(' ') + 1);
+    }
   }
 
   Call call_of(const TemplateCall& call) {
