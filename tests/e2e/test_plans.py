@@ -55,7 +55,7 @@ class Plans(harness.FleetTest):
         changes = self.json("plans", "diff", "1", "2")
         self.assertEqual(changes["added"], [])
         fields = [field for task in changes["changed"] for field in task["fields"]]
-        self.assertIn("attributes.ensure", fields)
+        self.assertIn("attributes.version", fields)
         self.assertEqual(self.json("plans", "diff", "2", "2"),
                          {"added": [], "changed": [], "removed": []})
 
@@ -109,7 +109,7 @@ class Odd(Plugin):
 
     def validate_model(self, ctx):
         if mode("invalid"):
-            return [ValidationError(item, "is not wanted") for item in ctx.query("odd-item")]
+            return [ValidationError("is not wanted", item) for item in ctx.query("odd-item")]
         return []
 
     def create_configuration(self, ctx):
@@ -123,7 +123,7 @@ class Odd(Plugin):
                 for node in ctx.query("ms") for item in node.query("odd-item")]
 
 
-run(Odd())
+run(Odd)
 """
 
 
@@ -142,7 +142,9 @@ class PluginPlans(harness.FleetTest):
         self.fleet.server.stop()
         self.fleet.server.arguments += ["--pack", self.pack]
         self.fleet.server.start()
-        self.fleet.cli("model", "create", "/ms/items/one", "-t", "odd-item", "name=one")
+        self.fleet.cli("model", "create", "/software/items/one", "-t", "odd-item", "name=one",
+                       code=0)
+        self.fleet.cli("model", "inherit", "/ms/items/one", "/software/items/one", code=0)
 
     def write(self, name, text=""):
         with open(os.path.join(self.pack, name), "w", encoding="utf-8") as file:
@@ -161,23 +163,24 @@ class PluginPlans(harness.FleetTest):
             os.remove(os.path.join(self.pack, mode))
 
     def test_what_plugins_write_is_kept_with_the_plan(self):
-        made = json.loads(self.fleet.cli("plan", "-o", "json").stdout)
+        made = json.loads(self.fleet.cli("plan", "-o", "json", code=0).stdout)
         self.assertEqual([task["description"] for task in made["tasks"]], ["do one, seen: yes"])
         revision = self.revision()
         self.assertIn("plugins", revision["why"])
         self.assertEqual(made["plan"]["model_revision"], revision["number"])
         item = json.loads(self.fleet.cli("model", "show", "/ms/items/one", "-o", "json").stdout)
         self.assertEqual(item["properties"]["seen"], "yes")
-        again = json.loads(self.fleet.cli("plan", "-o", "json").stdout)
+        again = json.loads(self.fleet.cli("plan", "-o", "json", code=0).stdout)
         self.assertEqual(again["plan"]["digest"], made["plan"]["digest"])
         self.assertEqual(self.revision(), revision)
 
     def test_all_errors_of_all_sources_come_at_once(self):
         self.write("invalid")
-        self.fleet.cli("model", "create", "/deployments/d", "-t", "deployment")
-        self.fleet.cli("model", "create", "/deployments/d/clusters/c", "-t", "cluster")
+        self.fleet.cli("model", "create", "/deployments/d", "-t", "deployment", code=0)
+        self.fleet.cli("model", "create", "/deployments/d/clusters/c", "-t", "cluster",
+                       code=0)
         self.fleet.cli("model", "create", "/deployments/d/clusters/c/nodes/n", "-t", "node",
-                       "hostname=n")
+                       "hostname=n", code=0)
         refused = self.fleet.cli("plan", code=1)
         self.assertIn("is not wanted", refused.stderr)
         self.assertIn("/deployments/d/clusters/c/nodes/n", refused.stderr)
