@@ -14,7 +14,7 @@ from .plugin import (METHODS, CallbackApi, Plugin, PluginContext, ValidationErro
                      marked, overridden)
 from .rpc import (INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, OUT_OF_MEMORY, REFUSED, STOPPED,
                   Closed, Peer)
-from .tasks import Task, flatten
+from .tasks import Task, begin_call, flatten
 
 PROTOCOL = 1
 TASKS_AT_ONCE = 500
@@ -58,6 +58,7 @@ class Server:
                 return
             if not isinstance(params, dict):
                 raise InvalidParams("params must be an object")
+            begin_call()
             self._peer.answer(request_id, handler(params))
         except InvalidParams as error:
             self._peer.refuse(request_id, INVALID_PARAMS, str(error))

@@ -8,7 +8,15 @@ from typing import Any, Callable, Iterable, Optional, Union
 from .model import FuturePropertyValue, Item
 
 _made = itertools.count()
+_calls = itertools.count(1)
+_call = 0  # calls come one after the other, so one number is enough
 _PLAIN = (str, int, float, bool, type(None))
+
+
+def begin_call() -> None:
+    """What is made from now on belongs to another answer than what was made before."""
+    global _call
+    _call = next(_calls)
 
 
 def encode(value: Any, where: str) -> Any:
@@ -44,6 +52,7 @@ class Task:
         if not isinstance(description, str) or not description:
             raise TypeError("the description of a task must be a text that is not empty")
         self.made = next(_made)  # sets of tasks have an order only by this
+        self.call = _call
         self.item = model_item
         self.description = description
         self.tag_name = tag_name
@@ -99,6 +108,10 @@ class Task:
         if isinstance(entry, Item):
             return {"item": entry.vpath}
         return {"call": list(_pair(entry, f"requires of '{self.description}'"))}
+
+    def name(self) -> str:
+        """For errors."""
+        return f"'{self.description}' (for {self.item.vpath})"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.item.vpath}: {self.description}>"
@@ -231,10 +244,15 @@ def flatten(answer: Any) -> list[Task]:
     tasks: list[Task] = []
     seen: set[int] = set()
 
-    def add(task: Task) -> None:
-        if id(task) not in seen:
-            seen.add(id(task))
-            tasks.append(task)
+    def add(task: Task, requirer: Optional[Task] = None) -> None:
+        if id(task) in seen:
+            return
+        if task.call != _call:
+            who = f"{requirer.name()} requires {task.name()}, which" if requirer else task.name()
+            raise TypeError(f"{who} was made in an earlier call, from a model that may have "
+                            "changed since; a task must be made in the call that answers with it")
+        seen.add(id(task))
+        tasks.append(task)
 
     for entry in answer:
         if isinstance(entry, OrderedTaskList):
@@ -248,5 +266,5 @@ def flatten(answer: Any) -> list[Task]:
         if task._requires:
             required = [entry for entry in task._requires if isinstance(entry, Task)]
             for entry in sorted(required, key=lambda other: other.made):
-                add(entry)
+                add(entry, task)
     return tasks

@@ -120,6 +120,30 @@ class Documents(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, told):
                 Harness(plugin, model).create_configuration()
 
+    def test_tasks_of_an_earlier_call_are_refused_by_name(self):
+        kept = []
+
+        class Keeping(Plugin):
+            def create_configuration(self, ctx):
+                n1 = ctx.query_by_path(N1)
+                task = ConfigTask(n1, n1, f"call {len(kept)}", "file", "/x")
+                task.requires.update(kept)
+                kept.append(task)
+                return [task]
+
+        class Returning(Plugin):
+            def create_configuration(self, ctx):
+                return kept
+
+        harness = Harness(Keeping, make_model())
+        self.assertEqual(len(harness.create_configuration()), 1)
+        with self.assertRaisesRegex(
+                RuntimeError, f"'call 1' .for {N1}. requires 'call 0' .for {N1}., which was made "
+                              "in an earlier call"):
+            harness.create_configuration()
+        with self.assertRaisesRegex(RuntimeError, "'call 0' .for .*. was made in an earlier call"):
+            Harness(Returning, make_model()).create_configuration()
+
 
 def _requiring(ctx, entry):
     task = ConfigTask(ctx.query("node")[0], ctx.root, "d", "file", "/x")
