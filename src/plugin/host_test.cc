@@ -216,7 +216,10 @@ TEST_F(Host, ChecksAndViewsOfAPackAreAskedOfItsPlugin) {
   const auto url = made.view(model_, configs.child("s"), "url");
   ASSERT_TRUE(url) << url.error().message();
   EXPECT_EQ(*url, "http://n1/k");
-  EXPECT_FALSE(made.view(model_, configs.child("s"), "nothing"));
+  const auto nothing = made.view(model_, configs.child("s"), "nothing");
+  ASSERT_FALSE(nothing);
+  EXPECT_THAT(nothing.error().message(),
+              HasSubstr("view 'nothing' of /deployments/d/clusters/c/nodes/n1/configs/s: "));
   EXPECT_FALSE(made.view(model_, configs.child("nowhere"), "url"));
 }
 
@@ -327,8 +330,23 @@ TEST_F(Host, LocksComeInPairsAndFromOnePluginOnly) {
   const auto clash = two.create_lock_tasks(model_, nodes);
   ASSERT_THAT(clash.failures, SizeIs(1));
   EXPECT_EQ(clash.failures[0].message(),
-            "plugin 'other', create_lock_tasks: answers for /deployments/d/clusters/c/nodes/n1, "
-            "for which plugin 'core' does already");
+            "plugin 'other', create_lock_tasks: answers for a node that another plugin locks: "
+            "/deployments/d/clusters/c/nodes/n1: plugin 'core' answers for it already");
+}
+
+TEST_F(Host, ALockThatFailsNamesItsNode) {
+  const std::vector<model::Path> nodes = {
+      *model::Path::parse("/deployments/d/clusters/c/nodes/n1"),
+      *model::Path::parse("/deployments/d/clusters/c/nodes/n2")};
+  PluginHost raising({folder_.add_python("core", R"(
+    def create_lock_tasks(self, ctx, node):
+        if node.hostname == "n2": raise PluginError("no idea")
+)")},
+                     schema_, options_);
+  const auto raised = raising.create_lock_tasks(model_, nodes);
+  ASSERT_THAT(raised.failures, SizeIs(1));
+  EXPECT_EQ(raised.failures[0].message(),
+            "plugin 'core', create_lock_tasks for /deployments/d/clusters/c/nodes/n2: no idea");
 }
 
 // --- Plugins that misbehave. Each is stopped and named. ---
@@ -435,6 +453,7 @@ print(json.dumps({'jsonrpc': '2.0', 'id': call['id'], 'result': {'tasks': [{}, {
       flush=True)
 signal.pause())"));
   EXPECT_EQ(failure.kind, FailureKind::Garbage);
+  EXPECT_EQ(failure.reason, "2 of 2 tasks are not right");
   EXPECT_GE(failure.problems.size(), 4U);
   EXPECT_THAT(failure.message(), HasSubstr("task 1, kind: is a number; a text is needed"));
 }
