@@ -334,10 +334,24 @@ TEST_F(Host, LocksComeInPairsAndFromOnePluginOnly) {
             "/deployments/d/clusters/c/nodes/n1: plugin 'core' answers for it already");
 }
 
-TEST_F(Host, ALockThatFailsNamesItsNode) {
+TEST_F(Host, LocksThatDoNotFitAreToldOfEveryNode) {
   const std::vector<model::Path> nodes = {
       *model::Path::parse("/deployments/d/clusters/c/nodes/n1"),
       *model::Path::parse("/deployments/d/clusters/c/nodes/n2")};
+  PluginHost astray({folder_.add_python("core", R"(
+    def create_lock_tasks(self, ctx, node):
+        ms = ctx.query("ms")[0]
+        return (RemoteExecutionTask([node], node, "lock", "exec"),
+                RemoteExecutionTask([ms], ms, "unlock", "exec", tag_name="T"))
+)")},
+                    schema_, options_);
+  const auto answer = astray.create_lock_tasks(model_, nodes);
+  ASSERT_THAT(answer.failures, SizeIs(1));
+  EXPECT_EQ(answer.failures[0].reason, "the tasks for 2 of 2 nodes are not right");
+  EXPECT_THAT(answer.failures[0].problems, SizeIs(6));
+  EXPECT_THAT(answer.failures[0].problems[5],
+              HasSubstr("n2: the unlock task ('unlock', for /ms, action exec), tag: is 'T'"));
+
   PluginHost raising({folder_.add_python("core", R"(
     def create_lock_tasks(self, ctx, node):
         if node.hostname == "n2": raise PluginError("no idea")

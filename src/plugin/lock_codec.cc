@@ -1,12 +1,40 @@
 #include "plugin/lock_codec.h"
 
+#include "model/quoted.h"
 #include "plugin/message.h"
 
 namespace muster::plugin {
 namespace {
 
-void check_alone(TaskDecoder& decoder, std::size_t number) {
+std::string names(const std::vector<model::Path>& paths) {
+  std::string text;
+  for (const model::Path& path : paths) text += (text.empty() ? "" : ", ") + path.text();
+  return text;
+}
+
+void check_place(TaskDecoder& decoder, std::size_t number, const model::Path& node) {
   const plan::Task& task = decoder.task(number);
+  if (!task.item.is_at_or_below(node)) {
+    decoder.add_problem(number, "item",
+                        fmt::format("{} is not the node, nor below it", task.item.text()));
+  }
+  if (const auto* config = std::get_if<plan::ConfigWork>(&task.work)) {
+    if (config->node != node) {
+      decoder.add_problem(number, "node", fmt::format("is {}, another node", config->node.text()));
+    }
+  } else if (const auto* remote = std::get_if<plan::RemoteWork>(&task.work)) {
+    if (remote->nodes != std::vector<model::Path>{node}) {
+      decoder.add_problem(
+          number, "nodes",
+          fmt::format("are {}; a lock acts on its own node alone", names(remote->nodes)));
+    }
+  }
+  if (!task.tag.empty()) {
+    decoder.add_problem(number, "tag",
+                        fmt::format("is {}; a lock has none, as it stands between the groups of "
+                                    "its node",
+                                    model::quoted(task.tag)));
+  }
   if (!task.requirements.empty()) {
     decoder.add_problem(number, "requires",
                         "a lock can require nothing: it stands alone in its phase");
@@ -30,8 +58,8 @@ LockAnswer read_locks(const TaskReading& reading, const model::Path& node, Json&
   decoder.add_one(std::move(answer["lock"]));
   decoder.add_one(std::move(answer["unlock"]));
   if (decoder.problems().empty()) {
-    check_alone(decoder, 0);
-    check_alone(decoder, 1);
+    check_place(decoder, 0, node);
+    check_place(decoder, 1, node);
   }
   decoder.finish();
   for (const std::string& problem : decoder.problems()) {

@@ -22,8 +22,9 @@ struct LockAnswer {
   std::vector<std::string> problems;   // each names the node
 };
 
-// Reads the answer of create_lock_tasks for a node. A lock stands alone in its phase, so it
-// waits for nothing. A function of its inputs.
+// Reads the answer of create_lock_tasks for a node. A lock stands alone in its phase, between those
+// of its node: it acts on that node and on no other, waits for nothing and belongs to no other
+// group. A function of its inputs.
 LockAnswer read_locks(const TaskReading& reading, const model::Path& node, Json&& answer);
 
 }  // namespace muster::plugin

@@ -13,6 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr const char* kNode = "/deployments/d/clusters/c/nodes/n1";
+constexpr const char* kOther = "/deployments/d/clusters/c/nodes/n2";
 
 class LockCodec : public ::testing::Test {
  protected:
@@ -64,10 +65,24 @@ TEST_F(LockCodec, TakesTasksOfTheNode) {
   EXPECT_THAT(read(nullptr).problems, IsEmpty());
 }
 
-TEST_F(LockCodec, RefusesRequirements) {
-  Json waiting = callback(kNode);
-  waiting["requires"] = {{{"task", 0}}, {{"item", "/ms"}}};
-  EXPECT_THAT(problems(waiting), ElementsAre(HasSubstr("requires: a lock can require nothing")));
+TEST_F(LockCodec, RefusesTasksOfOtherNodes) {
+  EXPECT_THAT(problems(remote({kOther})),
+              ElementsAre("/deployments/d/clusters/c/nodes/n1: the unlock task ('put back', for "
+                          "/deployments/d/clusters/c/nodes/n1, action exec), nodes: are "
+                          "/deployments/d/clusters/c/nodes/n2; a lock acts on its own node alone"));
+  EXPECT_THAT(problems(remote({kNode, kOther})), SizeIs(1));
+  EXPECT_THAT(problems(config(kOther)), ElementsAre(HasSubstr("n2, another node")));
+  EXPECT_THAT(problems(callback("/ms")), ElementsAre(HasSubstr("/ms is not the node, nor below")));
+  EXPECT_THAT(problems(callback(kOther)), SizeIs(1));
+  EXPECT_THAT(problems(remote({kNode}, "/ms")), SizeIs(1));
+}
+
+TEST_F(LockCodec, RefusesTagsAndRequirements) {
+  Json tagged = callback(kNode);
+  tagged["tag"] = "nonsense";
+  tagged["requires"] = {{{"task", 0}}, {{"item", "/ms"}}};
+  EXPECT_THAT(problems(tagged), ElementsAre(HasSubstr("tag: is 'nonsense'; a lock has none"),
+                                            HasSubstr("requires: a lock can require nothing")));
 }
 
 TEST_F(LockCodec, NamesWhichOfBothIsWrong) {
