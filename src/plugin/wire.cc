@@ -21,6 +21,8 @@ namespace {
 
 // How often a waiting host looks at the plugin's memory, and whether it is still wanted.
 constexpr Duration kLookEvery = Duration::millis(50);
+// The same for what it has started, which takes a look at every process of the machine.
+constexpr Duration kFamilyLookEvery = Duration::millis(200);
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -46,7 +48,8 @@ Wire::Wire(Launched launched, const WireLimits& limits, LogSink log)
     : limits_(limits),
       log_(std::move(log)),
       launched_(std::move(launched)),
-      lines_(limits.message_bytes) {
+      lines_(limits.message_bytes),
+      family_(launched_.pid, launched_.mark) {
   const std::string path = fmt::format("/proc/{}/statm", launched_.pid);
   memory_file_ = os::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -57,6 +60,8 @@ void Wire::begin_call() {
   call_bytes_ = 0;
   call_log_lines_ = 0;
   last_words_.clear();
+  // Most calls are over before the first of these looks.
+  next_family_look_ = os::monotonic_now() + kFamilyLookEvery;
 }
 
 void Wire::send(std::string line) { outgoing_.emplace_back(std::move(line)); }
@@ -171,6 +176,17 @@ std::optional<Trouble> Wire::look(const std::atomic<bool>* cancelled) {
     return trouble(FailureKind::OutOfMemory,
                    fmt::format("used more than {} of memory", mebibytes(limits_.memory_bytes)));
   }
+  if (const Duration now = os::monotonic_now(); now >= next_family_look_) {
+    next_family_look_ = now + kFamilyLookEvery;
+    // Counting what is shared only once takes long, and is only needed where it could matter.
+    if (family_.resident_bytes(false) > limits_.memory_bytes &&
+        family_.resident_bytes(true) > limits_.memory_bytes) {
+      return trouble(FailureKind::OutOfMemory,
+                     fmt::format("used more than {} of memory together with the processes that it "
+                                 "has started",
+                                 mebibytes(limits_.memory_bytes)));
+    }
+  }
   if (cancelled != nullptr && cancelled->load()) {
     return trouble(FailureKind::Cancelled, "was stopped: nobody waits for it any more");
   }
@@ -235,8 +251,11 @@ bool Wire::wait_for_exit(Duration deadline) {
 // REQUIRES: it has ended, or is sure to.
 std::string Wire::reap() {
   const pid_t pid = std::exchange(launched_.pid, -1);
-  // What it has started must not outlive it.
   ::kill(-pid, SIGKILL);
+  ::kill(pid, SIGKILL);  // it may have left its group
+  // What it has started must not outlive it. Its own number is not free before it is reaped, so
+  // that nobody else can be taken for a relative.
+  family_.kill_relatives();
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <tl/expected.hpp>
 #include <variant>
+#include <vector>
 
 #include "base/time.h"
 #include "plugin/failure.h"
+#include "plugin/family.h"
 #include "plugin/launcher.h"
 #include "plugin/message.h"
 
@@ -20,9 +22,9 @@ namespace muster::plugin {
 
 struct WireLimits {
   std::size_t message_bytes = std::size_t{16} << 20;
-  std::size_t call_bytes = std::size_t{1} << 30;  // of all messages of one call
-  std::uint64_t memory_bytes = std::uint64_t{2} << 30;
-  std::size_t log_lines = 1'000;  // of one call
+  std::size_t call_bytes = std::size_t{1} << 30;        // of all messages of one call
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // with all that it has started
+  std::size_t log_lines = 1'000;                        // of one call
   std::size_t log_line_bytes = 4'096;
   Duration grace = Duration::seconds(2);  // between the end of its input and being killed
 };
@@ -35,7 +37,7 @@ struct Trouble {
 
 // Lines to and from one plugin process, and the limits that it is held to. Reading and writing go
 // on together: neither side can stop the other by not reading. Used by one thread at a time; every
-// wait has a deadline. The destructor kills the process group and reaps the process.
+// wait has a deadline. The destructor kills the process with all that it has started, and reaps it.
 class Wire {
  public:
   using LogSink = std::function<void(std::string_view line)>;
@@ -89,7 +91,9 @@ class Wire {
   std::string last_words_;  // the last line of standard error, for the report of a crash
   bool output_ended_ = false;
   Duration next_look_;
+  Duration next_family_look_;
   os::UniqueFd memory_file_;  // /proc/PID/statm
+  const Family family_;
 };
 
 }  // namespace muster::plugin
