@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t kFileMax = std::size_t{1} << 20;
 // What is killed ends soon; a process that hangs in the kernel is not waited for any longer.
 constexpr Duration kDeathPatience = Duration::seconds(1);
+constexpr Duration kLookAgain = Duration::millis(20);
 constexpr int kKillRounds = 20;
 
 // Empty: there is no such process (any more), or it is not ours to see.
@@ -188,6 +189,25 @@ std::uint64_t Family::resident_bytes(bool exact) const {
   std::uint64_t sum = bytes_of(root_);
   for (const Relative& relative : relatives()) sum += bytes_of(relative.pid);
   return sum;
+}
+
+std::vector<Relative> Family::wait_for_end(Duration deadline) const {
+  while (true) {
+    std::vector<Relative> left = relatives();
+    const Duration now = os::monotonic_now();
+    if (left.empty() || now >= deadline) return left;
+    std::vector<os::UniqueFd> handles;
+    for (const Relative& relative : left) {
+      if (os::UniqueFd handle = handle_of(relative); handle.valid()) {
+        handles.push_back(std::move(handle));
+      }
+    }
+    // One that ended between the looks leaves nothing to wait for.
+    if (handles.empty()) {
+      ::poll(nullptr, 0, static_cast<int>(std::min(kLookAgain, deadline - now).us / 1000 + 1));
+    }
+    wait_for_all(handles, deadline);
+  }
 }
 
 void Family::kill_relatives() const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
+
 namespace muster::plugin {
 
 // A living process that a plugin has started, or one that it has started in turn.
@@ -31,6 +33,9 @@ class Family {
   // Resident bytes of all, with the root. What they share counts once if `exact`, which is slow,
   // and for each of them if not.
   std::uint64_t resident_bytes(bool exact) const;
+  // Waits until all but the root have ended; what still lives at the deadline (a time of
+  // os::monotonic_now()) is the answer.
+  std::vector<Relative> wait_for_end(Duration deadline) const;
   // Kills all but the root, and what they start meanwhile.
   void kill_relatives() const;
 

@@ -525,6 +525,28 @@ sys.exit(1))"));
   }
 }
 
+TEST_F(Host, WhatAPluginLeavesBehindIsToldAndKilled) {
+  options_.session.limits.grace = Duration::seconds(1);
+  const Program program = folder_.add_python("core", R"(
+    def validate_model(self, ctx):
+        if os.fork() == 0:
+            os.setsid()
+            for fd in range(64):
+                try: os.close(fd)
+                except OSError: pass
+            signal.pause()
+        return []
+)");
+  {
+    PluginHost made({program}, schema_, options_);
+    EXPECT_TRUE(made.validate_model(model_).good());
+  }
+  ASSERT_THAT(logged_.lines, SizeIs(1));
+  const std::string& line = logged_.lines[0];
+  EXPECT_THAT(line, HasSubstr("core: ended, but left processes behind, which were killed: "));
+  EXPECT_TRUE(has_ended(std::stoi(line.substr(line.rfind('(') + 1))));
+}
+
 TEST_F(Host, ACallCanBeCancelled) {
   PluginHost made({folder_.add_raw("core", "signal.pause()")}, schema_, options_);
   std::atomic<bool> cancel = false;

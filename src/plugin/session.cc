@@ -121,6 +121,21 @@ PluginFailure Session::kill(FailureKind kind, std::string_view method, std::stri
   return failure(kind, method, std::move(reason));
 }
 
+bool Session::close() {
+  const bool ended = wire_->close();
+  const std::vector<std::string>& left = wire_->left_behind();
+  if (left.empty()) return ended;
+  if (options_.on_left_behind) {
+    options_.on_left_behind(program_.pack, left);
+  } else {
+    std::string names;
+    for (const std::string& process : left) names += (names.empty() ? "" : ", ") + process;
+    options_.log(log::Level::Warn, program_.pack,
+                 fmt::format("ended, but left processes behind, which were killed: {}", names));
+  }
+  return ended;
+}
+
 PluginResult<std::unique_ptr<Session>> Session::start(Launcher& launcher, const Program& program,
                                                       const SessionOptions& options,
                                                       const model::Schema& schema) {

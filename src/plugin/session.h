@@ -38,6 +38,10 @@ struct SessionOptions {
   WireLimits limits;
   Duration start_timeout = Duration::seconds(10);
   LogSink log = process_log();
+  // Told of processes that a plugin left behind when it ended; they are killed. Empty: they go to
+  // the log.
+  std::function<void(const std::string& pack, const std::vector<std::string>& processes)>
+      on_left_behind = {};
 };
 
 // What a plugin says it has.
@@ -90,7 +94,7 @@ class Session {
   // It lives, and nothing has come that nobody waited for.
   bool is_idle() { return wire_->is_quiet(); }
   // True: it ended by itself once its input had ended.
-  bool close() { return wire_->close(); }
+  bool close();
   PluginFailure failure(FailureKind kind, std::string_view method, std::string reason) const;
   // Ends the process for what it has sent.
   PluginFailure kill(FailureKind kind, std::string_view method, std::string reason);

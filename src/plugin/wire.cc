@@ -274,7 +274,13 @@ bool Wire::close() {
   if (!alive()) return true;
   outgoing_.clear();
   launched_.input.reset();
-  const bool ended = wait_for_exit(os::monotonic_now() + limits_.grace);
+  const Duration deadline = os::monotonic_now() + limits_.grace;
+  const bool ended = wait_for_exit(deadline);
+  if (ended) {
+    for (const Relative& relative : family_.wait_for_end(deadline)) {
+      left_behind_.push_back(fmt::format("{} ({})", relative.name, relative.pid));
+    }
+  }
   if (launched_.errors.valid()) read_errors();
   log_errors(true);
   kill();

@@ -62,6 +62,8 @@ class Wire {
   void kill();
   // Ends its input and waits for it to end by itself, then kills it. True: it ended by itself.
   bool close();
+  // What it had started and still ran when close() had waited for both; it was killed then.
+  const std::vector<std::string>& left_behind() const { return left_behind_; }
   bool alive() const { return launched_.pid > 0; }
   // No part of a message has come that nobody waited for.
   bool is_quiet();
@@ -94,6 +96,7 @@ class Wire {
   Duration next_family_look_;
   os::UniqueFd memory_file_;  // /proc/PID/statm
   const Family family_;
+  std::vector<std::string> left_behind_;
 };
 
 }  // namespace muster::plugin
