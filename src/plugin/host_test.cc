@@ -395,7 +395,7 @@ TEST_F(Host, NamesAPluginThatTalksWithoutEnd) {
 line = json.dumps({'jsonrpc': '2.0', 'method': 'log', 'params': {'message': 'x'}})
 while True: print(line))"));
   EXPECT_EQ(failure.kind, FailureKind::TimedOut);
-  EXPECT_LE(logged_.lines.size(), options_.session.limits.log_lines);
+  EXPECT_LE(logged_.lines.size(), options_.session.limits.log_lines + 1);
 }
 
 TEST_F(Host, NamesAPluginThatFloods) {
@@ -417,7 +417,25 @@ TEST_F(Host, ReadsLittleOfAFloodOfErrors) {
   options_.call_timeout = Duration::millis(500);
   failure_of(folder_.add_raw("core", "while True: print('spam', file=sys.stderr)"));
   EXPECT_EQ(logged_.lines.size(), options_.session.limits.log_lines + 1);
-  EXPECT_EQ(logged_.lines.back(), "core: further lines of this call are dropped");
+  EXPECT_THAT(logged_.lines.back(), HasSubstr(" further lines of this call were dropped"));
+}
+
+TEST_F(Host, LinesForTheLogAreLimitedAndCountedByCall) {
+  options_.session.limits.log_lines = 10;
+  PluginHost made({folder_.add_python("core", R"(
+    def validate_model(self, ctx):
+        for i in range(8): ctx.log(f"said {i}")
+        # More than is read at once, so that the answer overtakes some of it.
+        sys.stderr.write(8 * ("x" * 4000 + "\n"))
+        sys.stderr.flush()
+        return []
+)")},
+                  schema_, options_);
+  for (std::size_t call = 1; call <= 2; ++call) {
+    EXPECT_TRUE(made.validate_model(model_).good());
+    ASSERT_THAT(logged_.lines, SizeIs(11 * call));
+    EXPECT_EQ(logged_.lines.back(), "core: 6 further lines of this call were dropped");
+  }
 }
 
 TEST_F(Host, NamesAPluginThatAnswersGarbage) {

@@ -103,6 +103,8 @@ class Session {
   Session(const Program& program, const SessionOptions& options)
       : program_(program), options_(options) {}
 
+  PluginResult<Json> converse(std::string_view method, std::int64_t id, CallHandler& handler,
+                              const CallOptions& options);
   PluginResult<void> initialize(const model::Schema& schema);
   PluginResult<void> take_capabilities(const Json& answer, const model::Schema& schema);
   void answer(const PluginRequest& request, RequestAnswer&& answer);
@@ -113,7 +115,6 @@ class Session {
   std::unique_ptr<Wire> wire_;
   Capabilities capabilities_;
   std::int64_t last_id_ = 0;
-  std::size_t logged_ = 0;  // in this call
 };
 
 }  // namespace muster::plugin

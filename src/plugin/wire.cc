@@ -23,6 +23,8 @@ namespace {
 constexpr Duration kLookEvery = Duration::millis(50);
 // The same for what it has started, which takes a look at every process of the machine.
 constexpr Duration kFamilyLookEvery = Duration::millis(200);
+// At the end of a call, standard error is read as far as a pipe can hold.
+constexpr int kLastReads = 16;
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -64,6 +66,18 @@ void Wire::begin_call() {
   next_family_look_ = os::monotonic_now() + kFamilyLookEvery;
 }
 
+void Wire::end_call() {
+  for (int i = 0; i < kLastReads && launched_.errors.valid() && read_errors(); ++i) {
+  }
+  if (call_log_lines_ > limits_.log_lines) {
+    const std::size_t dropped = call_log_lines_ - limits_.log_lines;
+    log_(fmt::format("{} further line{} of this call {} dropped", dropped, dropped == 1 ? "" : "s",
+                     dropped == 1 ? "was" : "were"));
+  }
+}
+
+bool Wire::take_log_line() { return ++call_log_lines_ <= limits_.log_lines; }
+
 void Wire::send(std::string line) { outgoing_.emplace_back(std::move(line)); }
 
 void Wire::send(Source source) { outgoing_.emplace_back(std::move(source)); }
@@ -103,14 +117,16 @@ bool Wire::read_output() {
   return true;
 }
 
-void Wire::read_errors() {
+// False: there is nothing to read now.
+bool Wire::read_errors() {
   std::array<char, 16384> buffer{};
   // A plugin that writes without end is read once a round, so that it cannot keep us here.
   const ssize_t got = ::read(launched_.errors.get(), buffer.data(), buffer.size());
   if (got == 0) launched_.errors.reset();
-  if (got <= 0) return;
+  if (got <= 0) return false;
   error_text_.append(buffer.data(), static_cast<std::size_t>(got));
   log_errors(false);
+  return true;
 }
 
 void Wire::log_errors(bool all) {
@@ -131,12 +147,7 @@ void Wire::log_line(std::string_view line) {
   if (line.empty()) return;
   const std::string text = to_utf8(utf8_front(line, limits_.log_line_bytes));
   last_words_ = text;
-  ++call_log_lines_;
-  if (call_log_lines_ <= limits_.log_lines) {
-    log_(text);
-  } else if (call_log_lines_ == limits_.log_lines + 1) {
-    log_("further lines of this call are dropped");
-  }
+  if (take_log_line()) log_(text);
 }
 
 std::uint64_t Wire::resident_bytes() {

@@ -51,6 +51,10 @@ class Wire {
 
   // A new call: what is counted for a call begins again.
   void begin_call();
+  // Reads what the plugin has written for the log by now, and tells how much of it was dropped.
+  void end_call();
+  // True: one more line of this call may go to the log. False: it is counted as dropped.
+  bool take_log_line();
   void send(std::string line);
   // Lines that are made as the plugin reads them.
   void send(Source source);
@@ -71,7 +75,7 @@ class Wire {
  private:
   bool flush();
   bool read_output();
-  void read_errors();
+  bool read_errors();
   void log_errors(bool all);
   void log_line(std::string_view line);
   Trouble ended();
@@ -88,9 +92,9 @@ class Wire {
   std::deque<std::variant<std::string, Source>> outgoing_;
   std::size_t sent_ = 0;  // bytes of the first of `outgoing_`
   std::size_t call_bytes_ = 0;
-  std::size_t call_log_lines_ = 0;
-  std::string error_text_;  // a line of standard error that is not whole yet
-  std::string last_words_;  // the last line of standard error, for the report of a crash
+  std::size_t call_log_lines_ = 0;  // also those that were dropped
+  std::string error_text_;          // a line of standard error that is not whole yet
+  std::string last_words_;          // the last line of standard error, for the report of a crash
   bool output_ended_ = false;
   Duration next_look_;
   Duration next_family_look_;
