@@ -2,7 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <utility>
+
 namespace muster::plugin {
+namespace {
+
+std::string call_of(const PluginFailure& failure) {
+  return failure.about.empty() ? failure.method : failure.method + " " + failure.about;
+}
+
+}  // namespace
 
 std::string_view name(FailureKind kind) {
   switch (kind) {
@@ -32,24 +42,38 @@ std::string_view name(FailureKind kind) {
   return "wrong";
 }
 
+std::string PluginFailure::headline() const {
+  return fmt::format("plugin '{}', {}: {}", plugin, call_of(*this), reason);
+}
+
 std::string PluginFailure::message() const {
-  std::string text = fmt::format("plugin '{}', {}: {}", plugin, method, reason);
-  for (const std::string& problem : problems) text += "\n  " + problem;
+  std::string text = headline();
+  const char* before = ": ";
+  for (const std::string& problem : problems) text += std::exchange(before, "; ") + problem;
   return text;
 }
 
 Error to_error(const std::vector<PluginFailure>& failures) {
-  Error error{ErrorCode::PluginFailed, failures.front().message()};
+  Error error{ErrorCode::PluginFailed, failures.front().headline()};
+  const auto add = [&](const PluginFailure& failure, std::string detail) {
+    error.fields.push_back(
+        {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = std::move(detail)});
+  };
   if (failures.size() > 1) {
-    error.message = fmt::format("{} plugins failed, the first: {}", failures.size(), error.message);
+    std::set<std::string_view> plugins;
+    for (const PluginFailure& failure : failures) plugins.insert(failure.plugin);
+    error.message = plugins.size() > 1 ? fmt::format("{} plugins failed", plugins.size())
+                                       : fmt::format("plugin '{}' failed in {} calls",
+                                                     failures.front().plugin, failures.size());
   }
   for (const PluginFailure& failure : failures) {
-    error.fields.push_back(
-        {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = failure.message()});
-    for (const std::string& problem : failure.problems) {
-      error.fields.push_back(
-          {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = problem});
+    // One failure is told by the message; without problems its field is there for programs.
+    if (failures.size() > 1) {
+      add(failure, fmt::format("{}: {}", call_of(failure), failure.reason));
+    } else if (failure.problems.empty()) {
+      add(failure, failure.reason);
     }
+    for (const std::string& problem : failure.problems) add(failure, problem);
   }
   return error;
 }

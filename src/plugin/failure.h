@@ -36,12 +36,17 @@ struct PluginFailure {
   // Of an answer with several mistakes, all of them.
   std::vector<std::string> problems = {};
   int code = 0;  // of the JSON-RPC error that it answered with; 0: it did not
+  // What the method was called for, where that is one of many: "for /ms", "'url' of /ms".
+  std::string about = {};
 
   // "plugin 'dns-client', create_configuration: was killed by signal 11 (Segmentation fault)".
+  std::string headline() const;
+  // With all problems, in one line.
   std::string message() const;
 };
 
-// All of them as one error that names each. REQUIRES: there is one.
+// All of them as one error: the message says what failed, and the fields say what is wrong with it,
+// each told once and with the plugin as its pointer. REQUIRES: there is one.
 Error to_error(const std::vector<PluginFailure>& failures);
 
 template <typename T>

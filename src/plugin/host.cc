@@ -7,6 +7,7 @@
 
 #include "log/thread_name.h"
 #include "model/quoted.h"
+#include "plugin/lock_codec.h"
 #include "plugin/services.h"
 
 namespace muster::plugin {
@@ -237,9 +238,12 @@ PluginResult<std::vector<plan::Task>> PluginHost::ask_tasks(Session& session,
   decoder.add(std::move((*answer)["tasks"]));
   decoder.finish();
   if (decoder.problems().empty()) return std::move(decoder).take();
-  PluginFailure failed = session.failure(
-      FailureKind::Garbage, kMethod,
-      fmt::format("{} of {} tasks are not right", decoder.problems().size(), decoder.size()));
+  PluginFailure failed =
+      session.failure(FailureKind::Garbage, kMethod,
+                      decoder.wrong_tasks() == 0
+                          ? std::string("the answer is not right")
+                          : fmt::format("{} of {} tasks {} not right", decoder.wrong_tasks(),
+                                        decoder.size(), decoder.wrong_tasks() == 1 ? "is" : "are"));
   failed.problems = decoder.problems();
   return tl::unexpected(std::move(failed));
 }
@@ -267,43 +271,33 @@ PluginResult<std::vector<plan::LockPair>> PluginHost::ask_locks(
     Session& session, const SnapshotPtr& model, const std::vector<model::Path>& nodes,
     Cancel cancel) {
   constexpr std::string_view kMethod = "create_lock_tasks";
+  const TaskReading reading{session.program().pack, *model, session.capabilities().callbacks,
+                            options_.tasks};
   std::vector<plan::LockPair> pairs;
+  std::vector<std::string> problems;
+  std::size_t wrong_nodes = 0;
   for (const model::Path& node : nodes) {
     CallServices services({.model = model, .view = view_source(model, cancel, 1)});
     PluginResult<Json> answer =
         session.call(kMethod, {{"model", model->revision()}, {"node", node.text()}}, services,
                      {.timeout = options_.call_timeout, .cancelled = cancel});
-    if (!answer) return tl::unexpected(std::move(answer.error()));
-    if (answer->is_null()) continue;
-    if (!answer->is_object() || answer->size() != 2 || !answer->contains("lock") ||
-        !answer->contains("unlock")) {
-      return tl::unexpected(garbage(session, kMethod,
-                                    fmt::format("must answer with 'lock' and 'unlock', or null; it "
-                                                "sent {}",
-                                                excerpt(dump_json(*answer)))));
+    if (!answer) {
+      answer.error().about = fmt::format("for {}", node.text());
+      return tl::unexpected(std::move(answer.error()));
     }
-    TaskDecoder decoder(session.program().pack, *model, session.capabilities().callbacks,
-                        options_.tasks);
-    decoder.add_one(std::move((*answer)["lock"]));
-    decoder.add_one(std::move((*answer)["unlock"]));
-    decoder.finish();
-    if (!decoder.problems().empty()) {
-      PluginFailure failed = session.failure(
-          FailureKind::Garbage, kMethod,
-          fmt::format("the tasks (0 locks, 1 unlocks) of {} are not right", node.text()));
-      failed.problems = decoder.problems();
-      return tl::unexpected(std::move(failed));
+    LockAnswer read = read_locks(reading, node, std::move(*answer));
+    if (read.pair) pairs.push_back(std::move(*read.pair));
+    wrong_nodes += read.problems.empty() ? 0 : 1;
+    if (problems.size() < options_.tasks.problems_max) {
+      std::move(read.problems.begin(), read.problems.end(), std::back_inserter(problems));
     }
-    std::vector<plan::Task> tasks = std::move(decoder).take();
-    // A lock stands alone in its phase: what it would wait for is not there.
-    if (!tasks[0].requirements.empty() || !tasks[1].requirements.empty()) {
-      return tl::unexpected(session.failure(
-          FailureKind::Garbage, kMethod,
-          fmt::format("the tasks of {} have 'requires', which a lock cannot", node.text())));
-    }
-    pairs.push_back({node, std::move(tasks[0]), std::move(tasks[1])});
   }
-  return pairs;
+  if (problems.empty()) return pairs;
+  PluginFailure failed = session.failure(
+      FailureKind::Garbage, kMethod,
+      fmt::format("the tasks for {} of {} nodes are not right", wrong_nodes, nodes.size()));
+  failed.problems = std::move(problems);
+  return tl::unexpected(std::move(failed));
 }
 
 PluginHost::Answers<std::vector<plan::LockPair>> PluginHost::create_lock_tasks(
@@ -314,16 +308,21 @@ PluginHost::Answers<std::vector<plan::LockPair>> PluginHost::create_lock_tasks(
   Answers<std::vector<plan::LockPair>> merged{{}, std::move(all.failures)};
   std::map<model::Path, std::string> owners;
   for (std::vector<plan::LockPair>& pairs : all.value) {
+    PluginFailure late{FailureKind::Wrong, "", "create_lock_tasks", ""};
     for (plan::LockPair& pair : pairs) {
       const auto [owner, fresh] = owners.try_emplace(pair.node, pair.lock.plugin);
       if (fresh) {
         merged.value.push_back(std::move(pair));
-      } else {
-        merged.failures.push_back({FailureKind::Wrong, pair.lock.plugin, "create_lock_tasks",
-                                   fmt::format("answers for {}, for which plugin '{}' does already",
-                                               pair.node.text(), owner->second)});
+        continue;
       }
+      late.plugin = pair.lock.plugin;
+      late.problems.push_back(
+          fmt::format("{}: plugin '{}' answers for it already", pair.node.text(), owner->second));
     }
+    if (late.problems.empty()) continue;
+    late.reason = fmt::format("answers for {} that another plugin locks",
+                              late.problems.size() == 1 ? "a node" : "nodes");
+    merged.failures.push_back(std::move(late));
   }
   std::sort(merged.value.begin(), merged.value.end(),
             [](const plan::LockPair& a, const plan::LockPair& b) { return a.node < b.node; });
@@ -405,9 +404,13 @@ PluginResult<Json> PluginHost::view(const SnapshotPtr& model, const model::Path&
 PluginResult<Json> PluginHost::evaluate_view(const ViewCall& call, const model::Path& item,
                                              const std::string& name) {
   constexpr std::string_view kMethod = "view";
+  const auto named = [&](PluginFailure failure) {
+    failure.about = fmt::format("'{}' of {}", name, item.text());
+    return tl::unexpected(std::move(failure));
+  };
   const auto refuse = [&](std::string pack, std::string reason) {
-    return tl::unexpected(PluginFailure{FailureKind::Refused, std::move(pack), std::string(kMethod),
-                                        std::move(reason)});
+    return named(PluginFailure{FailureKind::Refused, std::move(pack), std::string(kMethod),
+                               std::move(reason)});
   };
   const std::int32_t row = call.model->find(item);
   if (row == Snapshot::kNone) return refuse("", fmt::format("there is no item {}", item.text()));
@@ -426,7 +429,7 @@ PluginResult<Json> PluginHost::evaluate_view(const ViewCall& call, const model::
                     kViewDepthMax, name, item.text()));
   }
   PluginResult<Lease> session = lease(*plugin, kMethod);
-  if (!session) return tl::unexpected(std::move(session.error()));
+  if (!session) return named(std::move(session.error()));
   CallServices services(
       {.model = call.model, .view = view_source(call.model, call.cancel, call.depth + 1)});
   const Json params = {{"model", call.model->revision()},
@@ -435,9 +438,9 @@ PluginResult<Json> PluginHost::evaluate_view(const ViewCall& call, const model::
                        {"path", item.text()}};
   PluginResult<Json> answer = (*session)->call(
       kMethod, params, services, {.timeout = options_.call_timeout, .cancelled = call.cancel});
-  if (!answer) return tl::unexpected(std::move(answer.error()));
+  if (!answer) return named(std::move(answer.error()));
   if (!answer->is_object() || !answer->contains("value")) {
-    return tl::unexpected(garbage(**session, kMethod, "answered without 'value'"));
+    return named(garbage(**session, kMethod, "answered without 'value'"));
   }
   return std::move((*answer)["value"]);
 }

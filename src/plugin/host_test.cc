@@ -216,7 +216,10 @@ TEST_F(Host, ChecksAndViewsOfAPackAreAskedOfItsPlugin) {
   const auto url = made.view(model_, configs.child("s"), "url");
   ASSERT_TRUE(url) << url.error().message();
   EXPECT_EQ(*url, "http://n1/k");
-  EXPECT_FALSE(made.view(model_, configs.child("s"), "nothing"));
+  const auto nothing = made.view(model_, configs.child("s"), "nothing");
+  ASSERT_FALSE(nothing);
+  EXPECT_THAT(nothing.error().message(),
+              HasSubstr("view 'nothing' of /deployments/d/clusters/c/nodes/n1/configs/s: "));
   EXPECT_FALSE(made.view(model_, configs.child("nowhere"), "url"));
 }
 
@@ -327,8 +330,37 @@ TEST_F(Host, LocksComeInPairsAndFromOnePluginOnly) {
   const auto clash = two.create_lock_tasks(model_, nodes);
   ASSERT_THAT(clash.failures, SizeIs(1));
   EXPECT_EQ(clash.failures[0].message(),
-            "plugin 'other', create_lock_tasks: answers for /deployments/d/clusters/c/nodes/n1, "
-            "for which plugin 'core' does already");
+            "plugin 'other', create_lock_tasks: answers for a node that another plugin locks: "
+            "/deployments/d/clusters/c/nodes/n1: plugin 'core' answers for it already");
+}
+
+TEST_F(Host, LocksThatDoNotFitAreToldOfEveryNode) {
+  const std::vector<model::Path> nodes = {
+      *model::Path::parse("/deployments/d/clusters/c/nodes/n1"),
+      *model::Path::parse("/deployments/d/clusters/c/nodes/n2")};
+  PluginHost astray({folder_.add_python("core", R"(
+    def create_lock_tasks(self, ctx, node):
+        ms = ctx.query("ms")[0]
+        return (RemoteExecutionTask([node], node, "lock", "exec"),
+                RemoteExecutionTask([ms], ms, "unlock", "exec", tag_name="T"))
+)")},
+                    schema_, options_);
+  const auto answer = astray.create_lock_tasks(model_, nodes);
+  ASSERT_THAT(answer.failures, SizeIs(1));
+  EXPECT_EQ(answer.failures[0].reason, "the tasks for 2 of 2 nodes are not right");
+  EXPECT_THAT(answer.failures[0].problems, SizeIs(6));
+  EXPECT_THAT(answer.failures[0].problems[5],
+              HasSubstr("n2: the unlock task ('unlock', for /ms, action exec), tag: is 'T'"));
+
+  PluginHost raising({folder_.add_python("core", R"(
+    def create_lock_tasks(self, ctx, node):
+        if node.hostname == "n2": raise PluginError("no idea")
+)")},
+                     schema_, options_);
+  const auto raised = raising.create_lock_tasks(model_, nodes);
+  ASSERT_THAT(raised.failures, SizeIs(1));
+  EXPECT_EQ(raised.failures[0].message(),
+            "plugin 'core', create_lock_tasks for /deployments/d/clusters/c/nodes/n2: no idea");
 }
 
 // --- Plugins that misbehave. Each is stopped and named. ---
@@ -363,7 +395,7 @@ TEST_F(Host, NamesAPluginThatTalksWithoutEnd) {
 line = json.dumps({'jsonrpc': '2.0', 'method': 'log', 'params': {'message': 'x'}})
 while True: print(line))"));
   EXPECT_EQ(failure.kind, FailureKind::TimedOut);
-  EXPECT_LE(logged_.lines.size(), options_.session.limits.log_lines);
+  EXPECT_LE(logged_.lines.size(), options_.session.limits.log_lines + 1);
 }
 
 TEST_F(Host, NamesAPluginThatFloods) {
@@ -385,7 +417,25 @@ TEST_F(Host, ReadsLittleOfAFloodOfErrors) {
   options_.call_timeout = Duration::millis(500);
   failure_of(folder_.add_raw("core", "while True: print('spam', file=sys.stderr)"));
   EXPECT_EQ(logged_.lines.size(), options_.session.limits.log_lines + 1);
-  EXPECT_EQ(logged_.lines.back(), "core: further lines of this call are dropped");
+  EXPECT_THAT(logged_.lines.back(), HasSubstr(" further lines of this call were dropped"));
+}
+
+TEST_F(Host, LinesForTheLogAreLimitedAndCountedByCall) {
+  options_.session.limits.log_lines = 10;
+  PluginHost made({folder_.add_python("core", R"(
+    def validate_model(self, ctx):
+        for i in range(8): ctx.log(f"said {i}")
+        # More than is read at once, so that the answer overtakes some of it.
+        sys.stderr.write(8 * ("x" * 4000 + "\n"))
+        sys.stderr.flush()
+        return []
+)")},
+                  schema_, options_);
+  for (std::size_t call = 1; call <= 2; ++call) {
+    EXPECT_TRUE(made.validate_model(model_).good());
+    ASSERT_THAT(logged_.lines, SizeIs(11 * call));
+    EXPECT_EQ(logged_.lines.back(), "core: 6 further lines of this call were dropped");
+  }
 }
 
 TEST_F(Host, NamesAPluginThatAnswersGarbage) {
@@ -414,6 +464,35 @@ while True: kept.append(bytearray(b'x') * (1 << 20)))"));
   EXPECT_THAT(failure.reason, HasSubstr("used more than 200.0 MiB of memory"));
 }
 
+TEST_F(Host, WhatAPluginHasStartedCountsForItsMemory) {
+  options_.session.limits.memory_bytes = 200 << 20;
+  // The second child has left the session, and its parent has ended.
+  const PluginFailure failure = failure_of(folder_.add_raw("core", R"(
+def take():
+    kept = bytearray(b'x') * (120 << 20)
+    signal.pause()
+if os.fork() == 0: take()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0: take()
+    os._exit(0)
+signal.pause())"));
+  EXPECT_EQ(failure.kind, FailureKind::OutOfMemory) << failure.message();
+  EXPECT_THAT(failure.reason, HasSubstr("used more than 200.0 MiB of memory together with the "
+                                        "processes that it has started"));
+}
+
+TEST_F(Host, WhatProcessesShareCountsOnce) {
+  options_.session.limits.memory_bytes = 250 << 20;
+  options_.call_timeout = Duration::millis(1500);
+  const PluginFailure failure = failure_of(folder_.add_raw("core", R"(
+kept = bytearray(b'x') * (100 << 20)
+for i in range(3):
+    if os.fork() == 0: signal.pause()
+signal.pause())"));
+  EXPECT_EQ(failure.kind, FailureKind::TimedOut) << failure.message();
+}
+
 TEST_F(Host, NamesAPluginThatCannotBeStarted) {
   Program program = folder_.add("core", "#!/nowhere/at/all\n");
   EXPECT_EQ(failure_of(program).kind, FailureKind::NotStarted);
@@ -435,30 +514,55 @@ print(json.dumps({'jsonrpc': '2.0', 'id': call['id'], 'result': {'tasks': [{}, {
       flush=True)
 signal.pause())"));
   EXPECT_EQ(failure.kind, FailureKind::Garbage);
+  EXPECT_EQ(failure.reason, "2 of 2 tasks are not right");
   EXPECT_GE(failure.problems.size(), 4U);
   EXPECT_THAT(failure.message(), HasSubstr("task 1, kind: is a number; a text is needed"));
 }
 
+// Whether a process has ended, also if nobody has asked for its status yet.
+bool has_ended(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  return !std::getline(status, text) || text.find(") Z ") != std::string::npos;
+}
+
 TEST_F(Host, WhatAPluginStartedEndsWithIt) {
-  options_.call_timeout = Duration::seconds(5);
-  const PluginFailure failure = failure_of(folder_.add_raw("core", R"(
+  for (const char* leave : {"pass", "os.setsid()", "os.setsid(); os.fork() and os._exit(0)"}) {
+    const PluginFailure failure = failure_of(folder_.add_raw("core", std::string(R"(
+read, write = os.pipe()
 if os.fork() == 0:
-    os.write(2, str(os.getpid()).encode() + b'\n')
+    )") + leave + R"(
+    os.write(write, str(os.getpid()).encode())
     signal.pause()
+print(os.read(read, 20).decode(), file=sys.stderr, flush=True)
 sys.exit(1))"));
-  EXPECT_EQ(failure.kind, FailureKind::Crashed);
-  ASSERT_THAT(logged_.lines, SizeIs(1));
-  const pid_t child = std::stoi(logged_.lines[0].substr(6));
-  const Duration deadline = os::monotonic_now() + Duration::seconds(10);
-  // Its end is seen by whoever reaps it, which is not this process.
-  while (::kill(child, 0) == 0 && os::monotonic_now() < deadline) {
-    std::ifstream status("/proc/" + std::to_string(child) + "/stat");
-    std::string text;
-    std::getline(status, text);
-    if (text.find(") Z ") != std::string::npos) break;
-    std::this_thread::yield();
+    EXPECT_EQ(failure.kind, FailureKind::Crashed);
+    ASSERT_THAT(logged_.lines, SizeIs(1));
+    EXPECT_TRUE(has_ended(std::stoi(logged_.lines[0].substr(6)))) << leave;
+    logged_.lines.clear();
   }
-  EXPECT_LT(os::monotonic_now(), deadline);
+}
+
+TEST_F(Host, WhatAPluginLeavesBehindIsToldAndKilled) {
+  options_.session.limits.grace = Duration::seconds(1);
+  const Program program = folder_.add_python("core", R"(
+    def validate_model(self, ctx):
+        if os.fork() == 0:
+            os.setsid()
+            for fd in range(64):
+                try: os.close(fd)
+                except OSError: pass
+            signal.pause()
+        return []
+)");
+  {
+    PluginHost made({program}, schema_, options_);
+    EXPECT_TRUE(made.validate_model(model_).good());
+  }
+  ASSERT_THAT(logged_.lines, SizeIs(1));
+  const std::string& line = logged_.lines[0];
+  EXPECT_THAT(line, HasSubstr("core: ended, but left processes behind, which were killed: "));
+  EXPECT_TRUE(has_ended(std::stoi(line.substr(line.rfind('(') + 1))));
 }
 
 TEST_F(Host, ACallCanBeCancelled) {

@@ -28,6 +28,18 @@ class KitTest : public ::testing::Test {
     return told;
   }
 
+  void declare_node() {
+    model::Declaration declaration;
+    model::Declaration& deployment = declaration.children["deployments"].children["d"];
+    deployment.type = "deployment";
+    model::Declaration& cluster = deployment.children["clusters"].children["c"];
+    cluster.type = "cluster";
+    model::Declaration& node = cluster.children["nodes"].children["n1"];
+    node.type = "node";
+    node.properties["hostname"] = "n1";
+    models_.push_back({"m.yaml", std::move(declaration)});
+  }
+
   testing::PluginFolder folder_;
   std::vector<KitModelFile> models_;
   std::size_t count_ = 0;
@@ -35,15 +47,7 @@ class KitTest : public ::testing::Test {
 };
 
 TEST_F(KitTest, AGoodPluginPasses) {
-  KitModelFile file{"m.yaml", {}};
-  model::Declaration& deployment = file.declaration.children["deployments"].children["d"];
-  deployment.type = "deployment";
-  model::Declaration& cluster = deployment.children["clusters"].children["c"];
-  cluster.type = "cluster";
-  model::Declaration& node = cluster.children["nodes"].children["n1"];
-  node.type = "node";
-  node.properties["hostname"] = "n1";
-  models_.push_back(std::move(file));
+  declare_node();
   EXPECT_THAT(failed(folder_.add_python("core", R"(
     def create_configuration(self, ctx):
         return [ConfigTask(node, node, "make", "file", "/x") for node in ctx.query("node")]
@@ -56,12 +60,85 @@ TEST_F(KitTest, AGoodPluginPasses) {
 }
 
 TEST_F(KitTest, FindsAnswersThatDependOnTheProcess) {
-  EXPECT_THAT(failed(folder_.add_python("core", R"(
+  EXPECT_THAT(
+      failed(folder_.add_python("core", R"(
     def create_configuration(self, ctx):
         return [ConfigTask(node, node, str(os.getpid()), "file", "/x")
                 for node in ctx.query("node")]
 )")),
-              Contains(HasSubstr("the same tasks again: task 0 was")));
+      Contains(HasSubstr("the same tasks in another process, asked in another order: task 0 was")));
+}
+
+TEST_F(KitTest, FindsAnswersThatDependOnEarlierCalls) {
+  const auto told = failed(folder_.add_python("core", R"(
+    calls = []
+    def create_configuration(self, ctx):
+        self.calls.append(1)
+        return [ConfigTask(node, node, f"do {len(self.calls)}", "file", "/x")
+                for node in ctx.query("node")]
+)"));
+  EXPECT_THAT(told, Contains(HasSubstr("new: the same tasks again: task 0 was")));
+  EXPECT_THAT(told, Contains(HasSubstr("in another order: task 0 was")));
+}
+
+TEST_F(KitTest, CallsCallbacks) {
+  const std::string plugin = R"(
+    def create_configuration(self, ctx):
+        return [CallbackTask(node, "do", self.do, node.vpath,
+                             FuturePropertyValue(node, "is_locked"))
+                for node in ctx.query("node")]
+    def do(self, api, path, locked):
+        assert locked == "false", locked
+        %s
+)";
+  const auto with = [&](const std::string& body) {
+    std::string text = plugin;
+    text.replace(text.find("%s"), 2, body);
+    return failed(folder_.add_python("core", text));
+  };
+  EXPECT_THAT(with("api.query_by_path(path).is_locked = 'true'"), IsEmpty());
+  EXPECT_THAT(with("raise CallbackExecutionException('no such host')"), IsEmpty());
+  // It waits for what never comes, as long as the plan runs.
+  EXPECT_THAT(with("while api.is_running(): pass"), IsEmpty());
+  EXPECT_THAT(with("return 1 / 0"),
+              Contains(::testing::AllOf(HasSubstr("new: callback 'do' for /deployments/"),
+                                        HasSubstr("ZeroDivisionError"))));
+  EXPECT_THAT(with("os._exit(3)"), Contains(HasSubstr("ended with exit status 3")));
+}
+
+TEST_F(KitTest, FindsWhatAPluginLeavesBehind) {
+  grace_ = Duration::seconds(1);
+  // Two forks and a session of its own: neither descent, group nor session lead back.
+  const auto told = failed(folder_.add("core", R"(#!/usr/bin/env python3
+import json, os, sys, signal
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for fd in range(3): os.close(fd)
+        signal.pause()
+    os._exit(0)
+os.wait()
+for line in sys.stdin:
+    ask = json.loads(line)
+    if ask["method"] == "initialize":
+        answer = {"result": {"protocol": 1, "name": "core", "methods": []}}
+    else:
+        answer = {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": ask["id"], **answer}), flush=True)
+)"));
+  EXPECT_THAT(told, ::testing::ElementsAre(HasSubstr(
+                        "leaves no process behind when it ends: these still ran and were killed")));
+}
+
+TEST_F(KitTest, EachMistakeHasItsLine) {
+  const auto told = failed(folder_.add_python("core", R"(
+    def create_configuration(self, ctx):
+        return [ConfigTask(node, node, "do", "file", "/x", tag_name="x" * 5000)
+                for node in ctx.query("node")]
+)"));
+  EXPECT_THAT(told, Contains(HasSubstr("create_configuration: plugin 'core', create_configuration: "
+                                       "4 of 4 tasks are not right")));
+  EXPECT_THAT(told, Contains(HasSubstr("create_configuration: task 1 ('do', for ")));
 }
 
 TEST_F(KitTest, FindsAPluginThatDoesNotEnd) {

@@ -14,6 +14,8 @@
 #include <climits>
 
 #include "log/thread_name.h"
+#include "os/clock.h"
+#include "plugin/family.h"
 
 namespace muster::plugin {
 namespace {
@@ -107,7 +109,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-Result<Launched> fork_child(const LaunchRequest& request) {
+Result<Launched> fork_child(const LaunchRequest& request, const std::string& mark) {
   MUSTER_TRY_ASSIGN(Pair input, make_sockets());
   MUSTER_TRY_ASSIGN(Pair output, make_pipe());
   MUSTER_TRY_ASSIGN(Pair errors, make_pipe());
@@ -115,6 +117,7 @@ Result<Launched> fork_child(const LaunchRequest& request) {
   std::vector<std::string> arguments = {request.program};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = request.environment;
+  environment.push_back(fmt::format("{}={}", Family::kMarkName, mark));
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> envp = pointers(environment);
   const ChildPlan plan{.program = request.program.c_str(),
@@ -143,6 +146,7 @@ Result<Launched> fork_child(const LaunchRequest& request) {
   }
   Launched launched;
   launched.pid = pid;
+  launched.mark = mark;
   launched.handle = os::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!launched.handle.valid()) {
     const int reason = errno;
@@ -191,7 +195,10 @@ void Launcher::run() {
     Job& job = *jobs_.front();
     jobs_.pop_front();
     lock.unlock();
-    Result<Launched> made = fork_child(*job.request);
+    // No other process has this thread's number, nor had this one at this time.
+    const std::string mark =
+        fmt::format("{}-{}-{}", ::gettid(), os::monotonic_now().us, ++launches_);
+    Result<Launched> made = fork_child(*job.request, mark);
     lock.lock();
     *job.answer = std::move(made);
     job.done = true;

@@ -20,13 +20,14 @@ struct LaunchRequest {
   std::string program;
   std::vector<std::string> arguments = {};
   std::string directory;
-  std::vector<std::string> environment;  // "NAME=value"; nothing else is passed on
+  std::vector<std::string> environment;  // "NAME=value"; nothing but the mark is added
   std::uint64_t address_space_max = 0;   // bytes; 0: no limit
 };
 
 // A started program. Its descriptors do not block.
 struct Launched {
   pid_t pid = -1;
+  std::string mark;     // in its environment, by which its descendants are known (family.h)
   os::UniqueFd handle;  // a pidfd
   os::UniqueFd input;   // a socket, so that a write to a dead program is an error and no signal
   os::UniqueFd output;
@@ -58,8 +59,9 @@ class Launcher {
   std::mutex mutex_;
   std::condition_variable asked_;
   std::condition_variable answered_;
-  std::deque<Job*> jobs_;  // protected by mutex_
-  bool stopping_ = false;  // protected by mutex_
+  std::deque<Job*> jobs_;       // protected by mutex_
+  bool stopping_ = false;       // protected by mutex_
+  std::uint64_t launches_ = 0;  // used by the thread only
   std::thread thread_;
 };
 

@@ -121,6 +121,21 @@ PluginFailure Session::kill(FailureKind kind, std::string_view method, std::stri
   return failure(kind, method, std::move(reason));
 }
 
+bool Session::close() {
+  const bool ended = wire_->close();
+  const std::vector<std::string>& left = wire_->left_behind();
+  if (left.empty()) return ended;
+  if (options_.on_left_behind) {
+    options_.on_left_behind(program_.pack, left);
+  } else {
+    std::string names;
+    for (const std::string& process : left) names += (names.empty() ? "" : ", ") + process;
+    options_.log(log::Level::Warn, program_.pack,
+                 fmt::format("ended, but left processes behind, which were killed: {}", names));
+  }
+  return ended;
+}
+
 PluginResult<std::unique_ptr<Session>> Session::start(Launcher& launcher, const Program& program,
                                                       const SessionOptions& options,
                                                       const model::Schema& schema) {
@@ -210,7 +225,7 @@ void Session::answer(const PluginRequest& request, RequestAnswer&& answer) {
 }
 
 void Session::log_notification(const Json& params) {
-  if (++logged_ > options_.limits.log_lines) return;
+  if (!wire_->take_log_line()) return;
   const auto message = params.find("message");
   const auto level = params.find("level");
   if (message == params.end() || !message->is_string()) return;
@@ -224,11 +239,18 @@ void Session::log_notification(const Json& params) {
 
 PluginResult<Json> Session::call(std::string_view method, const Json& params, CallHandler& handler,
                                  const CallOptions& options) {
-  const Duration deadline = os::monotonic_now() + options.timeout;
   const std::int64_t id = ++last_id_;
-  logged_ = 0;
   wire_->begin_call();
   wire_->send(request_line(id, method, params));
+  PluginResult<Json> answer = converse(method, id, handler, options);
+  wire_->end_call();
+  return answer;
+}
+
+// Until the answer is there.
+PluginResult<Json> Session::converse(std::string_view method, std::int64_t id, CallHandler& handler,
+                                     const CallOptions& options) {
+  const Duration deadline = os::monotonic_now() + options.timeout;
   while (true) {
     auto line = wire_->receive(deadline, options.timeout, options.cancelled);
     if (!line) return tl::unexpected(failure(line.error().kind, method, line.error().reason));

@@ -38,6 +38,10 @@ struct SessionOptions {
   WireLimits limits;
   Duration start_timeout = Duration::seconds(10);
   LogSink log = process_log();
+  // Told of processes that a plugin left behind when it ended; they are killed. Empty: they go to
+  // the log.
+  std::function<void(const std::string& pack, const std::vector<std::string>& processes)>
+      on_left_behind = {};
 };
 
 // What a plugin says it has.
@@ -90,7 +94,7 @@ class Session {
   // It lives, and nothing has come that nobody waited for.
   bool is_idle() { return wire_->is_quiet(); }
   // True: it ended by itself once its input had ended.
-  bool close() { return wire_->close(); }
+  bool close();
   PluginFailure failure(FailureKind kind, std::string_view method, std::string reason) const;
   // Ends the process for what it has sent.
   PluginFailure kill(FailureKind kind, std::string_view method, std::string reason);
@@ -99,6 +103,8 @@ class Session {
   Session(const Program& program, const SessionOptions& options)
       : program_(program), options_(options) {}
 
+  PluginResult<Json> converse(std::string_view method, std::int64_t id, CallHandler& handler,
+                              const CallOptions& options);
   PluginResult<void> initialize(const model::Schema& schema);
   PluginResult<void> take_capabilities(const Json& answer, const model::Schema& schema);
   void answer(const PluginRequest& request, RequestAnswer&& answer);
@@ -109,7 +115,6 @@ class Session {
   std::unique_ptr<Wire> wire_;
   Capabilities capabilities_;
   std::int64_t last_id_ = 0;
-  std::size_t logged_ = 0;  // in this call
 };
 
 }  // namespace muster::plugin

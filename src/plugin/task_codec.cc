@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "model/quoted.h"
+#include "plugin/message.h"
 
 namespace muster::plugin {
 namespace {
@@ -40,6 +41,41 @@ std::string_view kind_of(const Json& value) {
   }
 }
 
+// A field of a document, or one entry of a list there.
+struct Where {
+  // NOLINTNEXTLINE(google-explicit-constructor): most problems are about whole fields.
+  Where(std::string_view name) : field(name) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Where(const char* name) : field(name) {}
+  Where(std::string_view name, std::size_t number) : field(name), entry(number) {}
+
+  std::string text() const {
+    return entry ? fmt::format("{}[{}]", field, *entry) : std::string(field);
+  }
+
+  std::string_view field;
+  std::optional<std::size_t> entry = {};
+};
+
+std::string shown(const Json& value) { return excerpt(dump_json(value)); }
+
+// "'Install nginx', for /ms/items/nginx, config package nginx", as far as it is known.
+std::string told_by(std::string_view description, std::string_view item, const plan::Work& work) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!description.empty()) add(model::quoted(description));
+  if (!item.empty()) add(fmt::format("for {}", item));
+  if (const auto* config = std::get_if<plan::ConfigWork>(&work)) {
+    if (!config->call.id.empty()) add(fmt::format("{} {}", config->call.type, config->call.id));
+  } else if (const auto* callback = std::get_if<plan::CallbackWork>(&work)) {
+    if (!callback->method.empty()) add(fmt::format("callback {}", callback->method));
+  } else {
+    const auto& remote = std::get<plan::RemoteWork>(work);
+    if (!remote.action.empty()) add(fmt::format("action {}", remote.action));
+  }
+  return text;
+}
+
 }  // namespace
 
 // The fields of one document. Each that is asked for is known; the others are unknown.
@@ -49,8 +85,8 @@ class TaskDecoder::Fields {
       : decoder_(decoder), number_(number), document_(document) {}
 
   template <typename... Args>
-  void wrong(std::string_view field, fmt::format_string<Args...> format, Args&&... args) {
-    decoder_.problem(number_, field, fmt::format(format, std::forward<Args>(args)...));
+  void wrong(const Where& where, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.emplace_back(where.text(), fmt::format(format, std::forward<Args>(args)...));
   }
 
   // Null: it is not there.
@@ -97,14 +133,14 @@ class TaskDecoder::Fields {
   }
 
   // An item that is in the model.
-  std::optional<model::Path> item(std::string_view field, const std::string& text) {
+  std::optional<model::Path> item(const Where& where, const std::string& text) {
     Result<model::Path> path = model::Path::parse(text);
     if (!path) {
-      wrong(field, "{}", path.error().message);
+      wrong(where, "{}", path.error().message);
       return std::nullopt;
     }
     if (decoder_.snapshot_.find(*path) == Snapshot::kNone) {
-      wrong(field, "there is no item {} in the model", model::quoted(text));
+      wrong(where, "there is no item {} in the model", model::quoted(text));
       return std::nullopt;
     }
     return std::move(*path);
@@ -115,10 +151,11 @@ class TaskDecoder::Fields {
     Json* entries = list(field);
     if (entries == nullptr) return paths;
     paths.reserve(entries->size());
-    for (const Json& entry : *entries) {
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      const Json& entry = (*entries)[i];
       if (!entry.is_string()) {
-        wrong(field, "has {}; paths of items are needed", kind_of(entry));
-      } else if (auto path = item(field, entry.get_ref<const std::string&>())) {
+        wrong({field, i}, "is {}; the path of an item is needed", shown(entry));
+      } else if (auto path = item({field, i}, entry.get_ref<const std::string&>())) {
         paths.push_back(std::move(*path));
       }
     }
@@ -128,22 +165,26 @@ class TaskDecoder::Fields {
   }
 
   // ["package", "nginx"].
-  std::optional<plan::Call> call(std::string_view field, Json& value) {
+  std::optional<plan::Call> call(const Where& where, Json& value) {
     const bool shaped =
         value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string();
     if (!shaped) {
-      wrong(field, "must be the type and the id of a resource, as in [\"package\", \"nginx\"]");
+      wrong(where,
+            "is {}; it must be the type and the id of a resource, as in "
+            "[\"package\", \"nginx\"]",
+            shown(value));
       return std::nullopt;
     }
     plan::Call call{std::move(value[0].get_ref<std::string&>()),
                     std::move(value[1].get_ref<std::string&>())};
     if (call.type.empty() || call.id.empty()) {
-      wrong(field, "neither the type nor the id of a resource may be empty");
+      wrong(where, "is [{}, {}]; neither the type nor the id of a resource may be empty",
+            model::quoted(call.type), model::quoted(call.id));
       return std::nullopt;
     }
     const std::size_t longest = std::max(call.type.size(), call.id.size());
     if (longest > decoder_.limits_.name_max) {
-      wrong(field, "has {} bytes; at most {} are allowed", longest, decoder_.limits_.name_max);
+      wrong(where, "has {} bytes; at most {} are allowed", longest, decoder_.limits_.name_max);
       return std::nullopt;
     }
     return call;
@@ -158,14 +199,39 @@ class TaskDecoder::Fields {
           name == "inputs";
       if (exists && is_known(name)) continue;
       if (exists) {
-        wrong(name, "is no field of a task of this kind");
+        wrong(std::string_view(name), "is no field of a task of this kind");
       } else {
-        wrong(name.substr(0, 64), "is an unknown field{}", did_you_mean(name, kFieldNames));
+        wrong(std::string_view(name).substr(0, 64), "is an unknown field{}",
+              did_you_mean(name, kFieldNames));
       }
     }
   }
 
   void know(std::span<const std::string_view> names) { allowed_ = names; }
+
+  // What has been found wrong, with the name of the task as far as it could be read.
+  void tell(const plan::Task& task) const {
+    if (problems_.empty()) return;
+    const auto left = [&](const char* field) -> std::string {
+      const auto found = document_.find(field);
+      return found != document_.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    const std::string named =
+        told_by(task.description.empty() ? left("description") : task.description,
+                has_item_ ? task.item.text() : left("item"), task.work);
+    for (const auto& [field, message] : problems_) decoder_.tell(number_, named, field, message);
+  }
+
+  void read_item(plan::Task& task) {
+    std::string text_of_it = text("item", decoder_.limits_.name_max, true);
+    if (text_of_it.empty()) return;
+    if (auto path = item("item", text_of_it)) {
+      task.item = std::move(*path);
+      has_item_ = true;
+    } else {
+      document_["item"] = std::move(text_of_it);  // for tell()
+    }
+  }
 
  private:
   bool is_known(std::string_view name) const {
@@ -177,6 +243,8 @@ class TaskDecoder::Fields {
   const std::size_t number_;
   Json& document_;
   std::size_t known_ = 0;
+  bool has_item_ = false;
+  std::vector<std::pair<std::string, std::string>> problems_;  // field, and what is wrong
   std::span<const std::string_view> allowed_;  // of this kind, beside those of all kinds
 };
 
@@ -202,23 +270,52 @@ TaskDecoder::TaskDecoder(std::string plugin, const Snapshot& snapshot,
       limits_(limits),
       resources_(16, SameResource{this}, SameResource{this}) {}
 
-void TaskDecoder::problem(std::size_t task, std::string_view field, const std::string& message) {
+std::string TaskDecoder::title(std::size_t number) const {
+  return number < titles_.size() ? titles_[number] : fmt::format("task {}", number);
+}
+
+// REQUIRES: it has been read.
+std::string TaskDecoder::named(std::size_t number) const {
+  const plan::Task& task = tasks_[number];
+  // Where none could be read it is the root, which would only mislead.
+  const bool has_item = task.item != model::Path();
+  return told_by(task.description, has_item ? task.item.text() : std::string(), task.work);
+}
+
+void TaskDecoder::tell(std::size_t task, const std::string& named, std::string_view field,
+                       std::string_view message) {
+  if (wrong_.size() <= task) wrong_.resize(task + 1);
+  if (!wrong_[task]) {
+    wrong_[task] = true;
+    ++wrong_count_;
+  }
+  std::string text = title(task);
+  if (!named.empty()) text += fmt::format(" ({})", named);
+  if (!field.empty()) text += fmt::format(", {}", field);
+  tell_of_answer(fmt::format("{}: {}", text, message));
+}
+
+void TaskDecoder::tell_of_answer(std::string message) {
   if (problems_.size() >= limits_.problems_max) {
     ++unsaid_;
     return;
   }
-  problems_.push_back(field.empty() ? fmt::format("task {}: {}", task, message)
-                                    : fmt::format("task {}, {}: {}", task, field, message));
+  problems_.push_back(std::move(message));
+}
+
+void TaskDecoder::add_problem(std::size_t task, std::string_view field,
+                              const std::string& message) {
+  tell(task, named(task), field, message);
 }
 
 bool TaskDecoder::add(Json&& list) {
   if (!list.is_array()) {
-    problem(count_, "", fmt::format("the tasks are {}; a list is needed", kind_of(list)));
+    tell_of_answer(fmt::format("the tasks are {}; a list is needed", shown(list)));
     return true;
   }
   for (Json& task : list) {
     if (count_ == limits_.tasks_max) {
-      problem(count_, "", fmt::format("more than {} tasks", limits_.tasks_max));
+      tell_of_answer(fmt::format("more than {} tasks", limits_.tasks_max));
       return false;
     }
     add_one(std::move(task));
@@ -231,16 +328,19 @@ void TaskDecoder::add_one(Json&& document) {
   // Also what is wrong has its place, so that numbers stay those of the answer.
   tasks_.emplace_back();
   if (!document.is_object()) {
-    problem(number, "", fmt::format("is {}; a mapping is needed", kind_of(document)));
+    tell(number, "", "", fmt::format("is {}; a mapping is needed", shown(document)));
     return;
   }
   Fields fields(*this, number, document);
   plan::Task& task = tasks_.back();
   task.plugin = plugin_;
+  decode(fields, task);
+  fields.tell(task);
+}
+
+void TaskDecoder::decode(Fields& fields, plan::Task& task) {
   const std::string kind = fields.text("kind", limits_.name_max, true);
-  if (const std::string item = fields.text("item", limits_.name_max, true); !item.empty()) {
-    if (auto path = fields.item("item", item)) task.item = std::move(*path);
-  }
+  fields.read_item(task);
   task.description = fields.text("description", limits_.description_max, true);
   task.tag = fields.text("tag", limits_.name_max, false);
   task.model_items = fields.items("model_items");
@@ -259,13 +359,15 @@ void TaskDecoder::add_one(Json&& document) {
   fields.finish();
 }
 
-model::Path TaskDecoder::node_path(Fields& fields, const char* field, const std::string& text) {
-  std::optional<model::Path> path = fields.item(field, text);
+model::Path TaskDecoder::node_path(Fields& fields, const char* field,
+                                   std::optional<std::size_t> entry, const std::string& text) {
+  const Where where = entry ? Where(field, *entry) : Where(field);
+  std::optional<model::Path> path = fields.item(where, text);
   if (!path) return {};
   if (text == last_node_) return std::move(*path);
   const model::Item& item = *snapshot_.row(snapshot_.find(*path)).item;
   if (item.is_collection() || !(item.type->is_a("node") || item.type->is_a("ms"))) {
-    fields.wrong(field, "{} is of type {}; a node or the management server is needed",
+    fields.wrong(where, "{} is of type {}; a node or the management server is needed",
                  model::quoted(text), model::quoted(item.type->id));
     return {};
   }
@@ -277,7 +379,7 @@ void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
   fields.know(kConfigFields);
   plan::ConfigWork work;
   const std::string node = fields.text("node", limits_.name_max, true);
-  if (!node.empty()) work.node = node_path(fields, "node", node);
+  if (!node.empty()) work.node = node_path(fields, "node", {}, node);
   bool whole = !node.empty();
   if (Json* call = fields.get("call")) {
     if (auto read = fields.call("call", *call)) {
@@ -291,8 +393,10 @@ void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
   }
   work.attributes = decode_arguments(fields, "attributes", task);
   if (Json* replaces = fields.list("replaces")) {
-    for (Json& entry : *replaces) {
-      if (auto call = fields.call("replaces", entry)) work.replaces.push_back(std::move(*call));
+    for (std::size_t i = 0; i < replaces->size(); ++i) {
+      if (auto call = fields.call({"replaces", i}, (*replaces)[i])) {
+        work.replaces.push_back(std::move(*call));
+      }
     }
     std::sort(work.replaces.begin(), work.replaces.end());
     work.replaces.erase(std::unique(work.replaces.begin(), work.replaces.end()),
@@ -302,7 +406,7 @@ void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
     if (persist->is_boolean()) {
       work.persist = persist->get<bool>();
     } else {
-      fields.wrong("persist", "is {}; true or false is needed", kind_of(*persist));
+      fields.wrong("persist", "is {}; true or false is needed", shown(*persist));
     }
   }
   task.work = std::move(work);
@@ -311,7 +415,7 @@ void TaskDecoder::decode_config(Fields& fields, plan::Task& task) {
   const auto [first, fresh] = resources_.insert(number);
   if (fresh) return;
   const auto& made = std::get<plan::ConfigWork>(task.work);
-  fields.wrong("call", "task {} has the resource {} {} of {} already", *first,
+  fields.wrong("call", "{} ({}) has the resource {} {} of {} already", title(*first), named(*first),
                model::quoted(made.call.type), model::quoted(made.call.id), made.node.text());
 }
 
@@ -334,12 +438,13 @@ void TaskDecoder::decode_remote(Fields& fields, plan::Task& task) {
   fields.know(kRemoteFields);
   plan::RemoteWork work;
   if (Json* nodes = fields.list("nodes")) {
-    for (const Json& node : *nodes) {
+    for (std::size_t i = 0; i < nodes->size(); ++i) {
+      const Json& node = (*nodes)[i];
       if (!node.is_string()) {
-        fields.wrong("nodes", "has {}; paths of nodes are needed", kind_of(node));
+        fields.wrong({"nodes", i}, "is {}; the path of a node is needed", shown(node));
         continue;
       }
-      work.nodes.push_back(node_path(fields, "nodes", node.get<std::string>()));
+      work.nodes.push_back(node_path(fields, "nodes", i, node.get<std::string>()));
     }
     if (nodes->empty()) fields.wrong("nodes", "is empty; at least one node is needed");
   } else if (fields.get("nodes") == nullptr) {
@@ -356,24 +461,27 @@ void TaskDecoder::decode_requirements(Fields& fields, plan::Task& task) {
   Json* list = fields.list("requires");
   if (list == nullptr) return;
   task.requirements.reserve(list->size());
-  for (Json& entry : *list) {
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    Json& entry = (*list)[i];
+    const Where where("requires", i);
     const bool shaped = entry.is_object() && entry.size() == 1;
     const std::string key = shaped ? entry.begin().key() : "";
     Json* value = shaped ? &entry.begin().value() : nullptr;
     if (key == "task" && value->is_number_integer() && *value >= 0) {
       task.requirements.push_back(plan::RequiredTask{value->get<std::size_t>()});
     } else if (key == "item" && value->is_string()) {
-      if (auto path = fields.item("requires", value->get_ref<const std::string&>())) {
+      if (auto path = fields.item(where, value->get_ref<const std::string&>())) {
         task.requirements.push_back(plan::RequiredItem{std::move(*path)});
       }
     } else if (key == "call") {
-      if (auto call = fields.call("requires", *value)) {
+      if (auto call = fields.call(where, *value)) {
         task.requirements.push_back(plan::RequiredCall{std::move(*call)});
       }
     } else {
-      fields.wrong("requires",
-                   "an entry must be {{\"task\": NUMBER}}, {{\"item\": PATH}} or "
-                   "{{\"call\": [TYPE, ID]}}");
+      fields.wrong(where,
+                   "is {}; an entry must be {{\"task\": NUMBER}}, {{\"item\": PATH}} or "
+                   "{{\"call\": [TYPE, ID]}}",
+                   shown(entry));
     }
   }
 }
@@ -446,11 +554,11 @@ void TaskDecoder::finish() {
       const auto* required = std::get_if<plan::RequiredTask>(&requirement);
       if (required == nullptr) continue;
       if (required->index >= tasks_.size()) {
-        problem(
-            number, "requires",
-            fmt::format("there is no task {}; the answer has {}", required->index, tasks_.size()));
+        add_problem(number, "requires",
+                    fmt::format("there is no task {}; the answer has {}, counted from 0",
+                                required->index, tasks_.size()));
       } else if (required->index == number) {
-        problem(number, "requires", "a task cannot require itself");
+        add_problem(number, "requires", "a task cannot require itself");
       }
     }
   }

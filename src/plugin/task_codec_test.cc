@@ -94,7 +94,22 @@ TEST_F(TaskCodec, NamesEverythingThatIsWrongAtOnce) {
                           "task 0, node: is missing; a text is needed",
                           "task 0, call: is missing; the type and the id of a resource are needed",
                           "task 0, itm: is an unknown field; did you mean 'item'?",
-                          "task 1: is a number; a mapping is needed"));
+                          "task 1: is '3'; a mapping is needed"));
+  EXPECT_EQ(decoder_.wrong_tasks(), 2U);
+  EXPECT_EQ(decoder_.size(), 3U);
+}
+
+TEST_F(TaskCodec, AProblemNamesTheTaskAndTheEntry) {
+  Json task = config();
+  task["requires"] = {{{"item", "/ms"}}, {{"itm", "/ms"}}};
+  EXPECT_THAT(problems(task),
+              ElementsAre("task 0 ('install', for /deployments/d/clusters/c/nodes/n1/items/nginx, "
+                          "package nginx), requires[1]: is '{\"itm\":\"/ms\"}'; an entry must be "
+                          "{\"task\": NUMBER}, {\"item\": PATH} or {\"call\": [TYPE, ID]}"));
+  const Json callback = {
+      {"kind", "callback"}, {"item", "/nowhere"}, {"description", "boot"}, {"method", "reboot"}};
+  EXPECT_THAT(problems(callback), ElementsAre("task 0 ('boot', for /nowhere, callback reboot), "
+                                              "item: there is no item '/nowhere' in the model"));
 }
 
 TEST_F(TaskCodec, RefusesWhatDoesNotFit) {
@@ -107,7 +122,7 @@ TEST_F(TaskCodec, RefusesWhatDoesNotFit) {
       {{"call", {"package", ""}}, "may be empty"},
       {{"attributes", {1}}, "is a list; a mapping is needed"},
       {{"persist", "no"}, "true or false is needed"},
-      {{"requires", {"x"}}, "an entry must be {\"task\": NUMBER}"},
+      {{"requires", {"x"}}, "'\"x\"'; an entry must be {\"task\": NUMBER}"},
       {{"requires", {{{"task", -1}}}}, "an entry must be"},
       {{"requires", {{{"task", 7}}}}, "there is no task 7; the answer has 1"},
       {{"requires", {{{"task", 0}}}}, "a task cannot require itself"},
@@ -139,8 +154,11 @@ TEST_F(TaskCodec, RefusesOneResourceTwice) {
   decoder_.add(Json::array({config(), other, config("curl"), config()}));
   decoder_.finish();
   EXPECT_THAT(decoder_.problems(),
-              ElementsAre("task 3, call: task 0 has the resource 'package' 'nginx' of "
-                          "/deployments/d/clusters/c/nodes/n1 already"));
+              ElementsAre("task 3 ('install', for /deployments/d/clusters/c/nodes/n1/items/nginx, "
+                          "package nginx), call: task 0 ('install', for "
+                          "/deployments/d/clusters/c/nodes/n1/items/nginx, package nginx) has the "
+                          "resource 'package' 'nginx' of /deployments/d/clusters/c/nodes/n1 "
+                          "already"));
 }
 
 TEST_F(TaskCodec, ASecretMayBeNamedByAFuture) {

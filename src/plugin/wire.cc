@@ -21,6 +21,10 @@ namespace {
 
 // How often a waiting host looks at the plugin's memory, and whether it is still wanted.
 constexpr Duration kLookEvery = Duration::millis(50);
+// The same for what it has started, which takes a look at every process of the machine.
+constexpr Duration kFamilyLookEvery = Duration::millis(200);
+// At the end of a call, standard error is read as far as a pipe can hold.
+constexpr int kLastReads = 16;
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -46,7 +50,8 @@ Wire::Wire(Launched launched, const WireLimits& limits, LogSink log)
     : limits_(limits),
       log_(std::move(log)),
       launched_(std::move(launched)),
-      lines_(limits.message_bytes) {
+      lines_(limits.message_bytes),
+      family_(launched_.pid, launched_.mark) {
   const std::string path = fmt::format("/proc/{}/statm", launched_.pid);
   memory_file_ = os::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -57,7 +62,21 @@ void Wire::begin_call() {
   call_bytes_ = 0;
   call_log_lines_ = 0;
   last_words_.clear();
+  // Most calls are over before the first of these looks.
+  next_family_look_ = os::monotonic_now() + kFamilyLookEvery;
 }
+
+void Wire::end_call() {
+  for (int i = 0; i < kLastReads && launched_.errors.valid() && read_errors(); ++i) {
+  }
+  if (call_log_lines_ > limits_.log_lines) {
+    const std::size_t dropped = call_log_lines_ - limits_.log_lines;
+    log_(fmt::format("{} further line{} of this call {} dropped", dropped, dropped == 1 ? "" : "s",
+                     dropped == 1 ? "was" : "were"));
+  }
+}
+
+bool Wire::take_log_line() { return ++call_log_lines_ <= limits_.log_lines; }
 
 void Wire::send(std::string line) { outgoing_.emplace_back(std::move(line)); }
 
@@ -98,14 +117,16 @@ bool Wire::read_output() {
   return true;
 }
 
-void Wire::read_errors() {
+// False: there is nothing to read now.
+bool Wire::read_errors() {
   std::array<char, 16384> buffer{};
   // A plugin that writes without end is read once a round, so that it cannot keep us here.
   const ssize_t got = ::read(launched_.errors.get(), buffer.data(), buffer.size());
   if (got == 0) launched_.errors.reset();
-  if (got <= 0) return;
+  if (got <= 0) return false;
   error_text_.append(buffer.data(), static_cast<std::size_t>(got));
   log_errors(false);
+  return true;
 }
 
 void Wire::log_errors(bool all) {
@@ -126,12 +147,7 @@ void Wire::log_line(std::string_view line) {
   if (line.empty()) return;
   const std::string text = to_utf8(utf8_front(line, limits_.log_line_bytes));
   last_words_ = text;
-  ++call_log_lines_;
-  if (call_log_lines_ <= limits_.log_lines) {
-    log_(text);
-  } else if (call_log_lines_ == limits_.log_lines + 1) {
-    log_("further lines of this call are dropped");
-  }
+  if (take_log_line()) log_(text);
 }
 
 std::uint64_t Wire::resident_bytes() {
@@ -170,6 +186,17 @@ std::optional<Trouble> Wire::look(const std::atomic<bool>* cancelled) {
   if (resident_bytes() > limits_.memory_bytes) {
     return trouble(FailureKind::OutOfMemory,
                    fmt::format("used more than {} of memory", mebibytes(limits_.memory_bytes)));
+  }
+  if (const Duration now = os::monotonic_now(); now >= next_family_look_) {
+    next_family_look_ = now + kFamilyLookEvery;
+    // Counting what is shared only once takes long, and is only needed where it could matter.
+    if (family_.resident_bytes(false) > limits_.memory_bytes &&
+        family_.resident_bytes(true) > limits_.memory_bytes) {
+      return trouble(FailureKind::OutOfMemory,
+                     fmt::format("used more than {} of memory together with the processes that it "
+                                 "has started",
+                                 mebibytes(limits_.memory_bytes)));
+    }
   }
   if (cancelled != nullptr && cancelled->load()) {
     return trouble(FailureKind::Cancelled, "was stopped: nobody waits for it any more");
@@ -235,8 +262,11 @@ bool Wire::wait_for_exit(Duration deadline) {
 // REQUIRES: it has ended, or is sure to.
 std::string Wire::reap() {
   const pid_t pid = std::exchange(launched_.pid, -1);
-  // What it has started must not outlive it.
   ::kill(-pid, SIGKILL);
+  ::kill(pid, SIGKILL);  // it may have left its group
+  // What it has started must not outlive it. Its own number is not free before it is reaped, so
+  // that nobody else can be taken for a relative.
+  family_.kill_relatives();
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -255,7 +285,13 @@ bool Wire::close() {
   if (!alive()) return true;
   outgoing_.clear();
   launched_.input.reset();
-  const bool ended = wait_for_exit(os::monotonic_now() + limits_.grace);
+  const Duration deadline = os::monotonic_now() + limits_.grace;
+  const bool ended = wait_for_exit(deadline);
+  if (ended) {
+    for (const Relative& relative : family_.wait_for_end(deadline)) {
+      left_behind_.push_back(fmt::format("{} ({})", relative.name, relative.pid));
+    }
+  }
   if (launched_.errors.valid()) read_errors();
   log_errors(true);
   kill();

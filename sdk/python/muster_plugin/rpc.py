@@ -40,7 +40,7 @@ class Peer:
 
     def write(self, message: dict[str, Any]) -> None:
         message["jsonrpc"] = "2.0"
-        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self._writer.write(text.encode("utf-8", "replace") + b"\n")
         self._writer.flush()
 

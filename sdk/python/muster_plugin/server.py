@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import traceback
-from typing import Any, BinaryIO, Optional
+from typing import Any, BinaryIO, Iterable, Optional
 
 from .errors import PlanStoppedException, PluginError
 from .model import Model, Schema
@@ -14,7 +14,7 @@ from .plugin import (METHODS, CallbackApi, Plugin, PluginContext, ValidationErro
                      marked, overridden)
 from .rpc import (INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, OUT_OF_MEMORY, REFUSED, STOPPED,
                   Closed, Peer)
-from .tasks import Task, flatten
+from .tasks import begin_call, encode, flatten, lock_pair
 
 PROTOCOL = 1
 TASKS_AT_ONCE = 500
@@ -58,6 +58,7 @@ class Server:
                 return
             if not isinstance(params, dict):
                 raise InvalidParams("params must be an object")
+            begin_call()
             self._peer.answer(request_id, handler(params))
         except InvalidParams as error:
             self._peer.refuse(request_id, INVALID_PARAMS, str(error))
@@ -134,7 +135,11 @@ class Server:
         plugin = self._make()
         context = self._context(plugin, params)
         errors = []
-        for error in plugin.validate_model(context) or ():
+        found = plugin.validate_model(context)
+        if not isinstance(found, Iterable) and found is not None:
+            raise TypeError("validate_model answers with a list of ValidationErrors, or with "
+                            f"nothing, not {found!r}")
+        for error in found or ():
             if not isinstance(error, ValidationError):
                 raise TypeError(f"validate_model answers with ValidationErrors, not {error!r}")
             errors.append(error.document())
@@ -158,16 +163,11 @@ class Server:
         node = context.query_by_path(_text(params, "node"))
         if node is None:
             raise InvalidParams(f"there is no item {params['node']!r}")
-        answer = plugin.create_lock_tasks(context, node)
+        pair = lock_pair(plugin.create_lock_tasks(context, node))
         self._keep(context)
-        if not answer:
+        if pair is None:
             return None
-        pair = tuple(answer)
-        if len(pair) != 2 or not all(isinstance(task, Task) for task in pair):
-            raise TypeError(f"create_lock_tasks answers with a lock task and an unlock task, not "
-                            f"{answer!r}")
-        numbers = {id(pair[0]): 0, id(pair[1]): 1}
-        return {"lock": pair[0].document(numbers), "unlock": pair[1].document(numbers)}
+        return {"lock": pair[0].document({}), "unlock": pair[1].document({})}
 
     def _function(self, plugin: Plugin, name: str, *marks: str) -> Any:
         if name not in marked(self._class, *marks):
@@ -202,7 +202,7 @@ class Server:
             raise InvalidParams(f"there is no item {params['path']!r}")
         value = function(context, item)
         self._keep(context)
-        return {"value": value}
+        return {"value": encode(value, lambda: f"view {params['method']} of {item.vpath}")}
 
     def _callback(self, params: dict[str, Any]) -> dict[str, Any]:
         plugin = self._make()

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Callable, Iterable, Optional, Union
 
 from .model import FuturePropertyValue, Item
 
 _made = itertools.count()
+_calls = itertools.count(1)
+_call = 0  # calls come one after the other, so one number is enough
 _PLAIN = (str, int, float, bool, type(None))
 
 
-def encode(value: Any, where: str) -> Any:
-    """A value as JSON has it. TypeError: something that cannot be sent."""
+def begin_call() -> None:
+    """What is made from now on belongs to another answer than what was made before."""
+    global _call
+    _call = next(_calls)
+
+
+def encode(value: Any, where: Callable[[], str]) -> Any:
+    """A value as JSON has it. TypeError: something that cannot be sent; `where` says whose."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TypeError(f"{where()}: {value!r} is a number that JSON does not have")
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, FuturePropertyValue):
@@ -20,7 +31,7 @@ def encode(value: Any, where: str) -> Any:
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                raise TypeError(f"{where}: the key {key!r} is no text")
+                raise TypeError(f"{where()}: the key {key!r} is no text")
         return {key: inner if type(inner) is str else encode(inner, where)
                 for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -28,8 +39,8 @@ def encode(value: Any, where: str) -> Any:
     if isinstance(value, (set, frozenset)):
         # In an order that does not depend on the process.
         return sorted((encode(inner, where) for inner in value), key=repr)
-    raise TypeError(f"{where}: {value!r} is of type {type(value).__name__}; texts, numbers, truth "
-                    "values, None, lists, tuples, sets and dicts of these, and "
+    raise TypeError(f"{where()}: {value!r} is of type {type(value).__name__}; texts, numbers, "
+                    "truth values, None, lists, tuples, sets and dicts of these, and "
                     "FuturePropertyValue can be sent")
 
 
@@ -44,6 +55,7 @@ class Task:
         if not isinstance(description, str) or not description:
             raise TypeError("the description of a task must be a text that is not empty")
         self.made = next(_made)  # sets of tasks have an order only by this
+        self.call = _call
         self.item = model_item
         self.description = description
         self.tag_name = tag_name
@@ -90,7 +102,7 @@ class Task:
 
     def _path_of(self, item: Any) -> str:
         if not isinstance(item, Item):
-            raise TypeError(f"model_items of '{self.description}' has {item!r}, which is no item")
+            raise TypeError(f"model_items of {self.name()} has {item!r}, which is no item")
         return item.vpath
 
     def _requirement(self, entry: Any, numbers: dict[int, int]) -> dict[str, Any]:
@@ -98,7 +110,11 @@ class Task:
             return {"task": numbers[id(entry)]}
         if isinstance(entry, Item):
             return {"item": entry.vpath}
-        return {"call": list(_pair(entry, f"requires of '{self.description}'"))}
+        return {"call": list(_pair(entry, f"requires of {self.name()}"))}
+
+    def name(self) -> str:
+        """For errors."""
+        return f"'{self.description}' (for {self.item.vpath})"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.item.vpath}: {self.description}>"
@@ -146,9 +162,9 @@ class ConfigTask(Task):
         document["node"] = self.node.vpath
         document["call"] = [self.call_type, self.call_id]
         if self.kwargs:
-            document["attributes"] = encode(self.kwargs, f"attributes of '{self.description}'")
+            document["attributes"] = encode(self.kwargs, lambda: f"attributes of {self.name()}")
         if self._replaces:
-            document["replaces"] = sorted(list(_pair(entry, f"replaces of '{self.description}'"))
+            document["replaces"] = sorted(list(_pair(entry, f"replaces of {self.name()}"))
                                           for entry in self._replaces)
         if not self.persist:
             document["persist"] = False
@@ -174,10 +190,13 @@ class CallbackTask(Task):
 
     def document(self, numbers: dict[int, int]) -> dict[str, Any]:
         document = super().document(numbers)
-        where = f"arguments of '{self.description}'"
         document["method"] = self.callback.__name__
-        document["arguments"] = {"args": encode(self.args, where),
-                                 "kwargs": encode(self.kwargs, where)}
+        # Left out where there are none, as the arguments are part of what a task is called.
+        if self.args or self.kwargs:
+            def where() -> str:
+                return f"arguments of {self.name()}"
+            document["arguments"] = {"args": encode(self.args, where),
+                                     "kwargs": encode(self.kwargs, where)}
         return document
 
 
@@ -202,7 +221,7 @@ class RemoteExecutionTask(Task):
         document = super().document(numbers)
         document["nodes"] = sorted(node.vpath for node in self.nodes)
         document["action"] = self.action
-        document["inputs"] = encode(self.kwargs, f"inputs of '{self.description}'")
+        document["inputs"] = encode(self.kwargs, lambda: f"inputs of {self.name()}")
         return document
 
 
@@ -224,6 +243,36 @@ class OrderedTaskList:
         return self.task_list
 
 
+def _entries(answer: Any, method: str, wanted: str) -> Iterable[Any]:
+    if isinstance(answer, (str, bytes, dict)) or not isinstance(answer, Iterable):
+        raise TypeError(f"{method} answers with {wanted}, or with nothing, not {answer!r}")
+    return answer
+
+
+def lock_pair(answer: Any) -> Optional[tuple[Task, Task]]:
+    """The tasks of an answer of create_lock_tasks, if it has any."""
+    if answer is None or (isinstance(answer, (tuple, list)) and not answer):
+        return None
+    if not (isinstance(answer, (tuple, list)) and len(answer) == 2
+            and all(isinstance(task, Task) for task in answer)):
+        raise TypeError("create_lock_tasks answers with a pair of a lock task and an unlock task, "
+                        f"or with nothing, not {answer!r}")
+    for title, task in zip(("lock", "unlock"), answer):
+        if task._requires:
+            raise TypeError(f"the {title} task {task.name()} has 'requires'; a lock stands alone "
+                            "in its phase and can require nothing")
+        _check_call(task)
+    return answer[0], answer[1]
+
+
+def _check_call(task: Task, requirer: Optional[Task] = None) -> None:
+    if task.call == _call:
+        return
+    who = f"{requirer.name()} requires {task.name()}, which" if requirer else task.name()
+    raise TypeError(f"{who} was made in an earlier call, from a model that may have "
+                    "changed since; a task must be made in the call that answers with it")
+
+
 def flatten(answer: Any) -> list[Task]:
     """All tasks of an answer, each once: lists in a row, and whatever a task of it requires."""
     if answer is None:
@@ -231,12 +280,14 @@ def flatten(answer: Any) -> list[Task]:
     tasks: list[Task] = []
     seen: set[int] = set()
 
-    def add(task: Task) -> None:
-        if id(task) not in seen:
-            seen.add(id(task))
-            tasks.append(task)
+    def add(task: Task, requirer: Optional[Task] = None) -> None:
+        if id(task) in seen:
+            return
+        _check_call(task, requirer)
+        seen.add(id(task))
+        tasks.append(task)
 
-    for entry in answer:
+    for entry in _entries(answer, "create_configuration", "a list of tasks"):
         if isinstance(entry, OrderedTaskList):
             for task in entry.chain():
                 add(task)
@@ -248,5 +299,5 @@ def flatten(answer: Any) -> list[Task]:
         if task._requires:
             required = [entry for entry in task._requires if isinstance(entry, Task)]
             for entry in sorted(required, key=lambda other: other.made):
-                add(entry)
+                add(entry, task)
     return tasks

@@ -100,6 +100,54 @@ class Documents(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "TypeError: attributes of 'd'"):
             Harness(Wrong, make_model()).create_configuration()
 
+    def test_a_callback_without_arguments_has_none(self):
+        answer = Harness(Sample, make_model()).call("create_lock_tasks", node=N1)
+        self.assertNotIn("arguments", answer["lock"])
+
+    def test_numbers_that_json_does_not_have_are_refused_by_task(self):
+        for value in (float("nan"), float("inf")):
+            def body(plugin, ctx, value=value):
+                n1 = ctx.query_by_path(N1)
+                return [ConfigTask(n1, n1, "d", "file", "/x", limits=[1.5, {"most": value}])]
+            plugin = type("Wrong", (Plugin,), {"create_configuration": body})
+            with self.assertRaisesRegex(RuntimeError, f"attributes of 'd' .for {N1}.: {value} is"):
+                Harness(plugin, make_model()).create_configuration()
+
+    def test_a_view_has_only_what_json_has(self):
+        class Wrong(Plugin):
+            @view
+            def url(self, ctx, item):
+                return float("nan")
+        with self.assertRaisesRegex(RuntimeError, f"view url of {N1}: nan is a number that"):
+            Harness(Wrong, make_model()).call("view", method="url", name="url", path=N1)
+
+    def test_answers_that_are_no_lists_are_refused(self):
+        for method, answer in (("create_configuration", 7), ("create_configuration", "ab"),
+                               ("validate_model", 7)):
+            plugin = type("Wrong", (Plugin,), {method: lambda self, ctx, a=answer: a})
+            with self.assertRaisesRegex(RuntimeError, f"{method} answers with a list of .*, not "):
+                Harness(plugin, make_model()).call(method)
+
+    def test_locks_are_pairs_that_require_nothing(self):
+        def pair(plugin, node):
+            tasks = [CallbackTask(node, name, plugin.go) for name in ("in", "out")]
+            tasks[1].requires.add(tasks[0])
+            return tasks
+        told = "answers with a pair of a lock task and an unlock task, or with nothing, not "
+        for body, wrong in ((lambda p, c, n: 7, told + "7"), (lambda p, c, n: 0, told + "0"),
+                            (lambda p, c, n: "ab", told + "'ab'"),
+                            (lambda p, c, n: CallbackTask(n, "x", p.go), told + "<CallbackTask"),
+                            (lambda p, c, n: (None, None), told),
+                            (lambda p, c, n: pair(p, n),
+                             f"the unlock task 'out' .for {N1}. has 'requires'; a lock stands")):
+            plugin = type("Wrong", (Plugin,), {"create_lock_tasks": body,
+                                               "go": lambda self, api: None})
+            with self.assertRaisesRegex(RuntimeError, wrong):
+                Harness(plugin, make_model()).call("create_lock_tasks", node=N1)
+        for answer in (None, (), []):
+            plugin = type("None", (Plugin,), {"create_lock_tasks": lambda p, c, n, a=answer: a})
+            self.assertIsNone(Harness(plugin, make_model()).call("create_lock_tasks", node=N1))
+
     def test_a_callback_is_a_method_of_the_plugin(self):
         class Wrong(Plugin):
             def create_configuration(self, ctx):
@@ -119,6 +167,30 @@ class Documents(unittest.TestCase):
             plugin = type("Wrong", (Plugin,), {"create_configuration": body})
             with self.assertRaisesRegex(RuntimeError, told):
                 Harness(plugin, model).create_configuration()
+
+    def test_tasks_of_an_earlier_call_are_refused_by_name(self):
+        kept = []
+
+        class Keeping(Plugin):
+            def create_configuration(self, ctx):
+                n1 = ctx.query_by_path(N1)
+                task = ConfigTask(n1, n1, f"call {len(kept)}", "file", "/x")
+                task.requires.update(kept)
+                kept.append(task)
+                return [task]
+
+        class Returning(Plugin):
+            def create_configuration(self, ctx):
+                return kept
+
+        harness = Harness(Keeping, make_model())
+        self.assertEqual(len(harness.create_configuration()), 1)
+        with self.assertRaisesRegex(
+                RuntimeError, f"'call 1' .for {N1}. requires 'call 0' .for {N1}., which was made "
+                              "in an earlier call"):
+            harness.create_configuration()
+        with self.assertRaisesRegex(RuntimeError, "'call 0' .for .*. was made in an earlier call"):
+            Harness(Returning, make_model()).create_configuration()
 
 
 def _requiring(ctx, entry):
