@@ -59,7 +59,7 @@ const Node* Editor::check_source(const InheritItem& operation, const Node& paren
   const Node* source = tree_.find(operation.source);
   if (!source) {
     if (!has_failed(operation.source)) {
-      wrong(Refusal::InvalidLocation, path, "", "there is no item {} to inherit from",
+      wrong(Refusal::InvalidReference, path, "", "there is no item {} to inherit from",
             operation.source.text());
     } else {
       failed_.insert(path);

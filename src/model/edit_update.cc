@@ -37,7 +37,7 @@ void Editor::on(const UpdateItem& operation) {
     return;
   }
   if (operation.set.empty() && operation.unset.empty()) {
-    wrong(Refusal::InvalidRequest, operation.path, "",
+    wrong(Refusal::NothingToUpdate, operation.path, "",
           "an update must set or unset at least one property");
     return;
   }
@@ -75,7 +75,7 @@ void Editor::update(const Node& node, const GivenProperties& set,
       continue;
     }
     if (!own.find(name)) {
-      wrong(Refusal::InvalidRequest, path, name, "'{}' is not set{}", name,
+      wrong(Refusal::PropertyNotSet, path, name, "'{}' is not set{}", name,
             node.source() ? " here; its value comes from the source" : "");
       continue;
     }
@@ -102,7 +102,7 @@ bool Editor::check_may_change(const Node& node, const Property& property,
   const PropertyDefinition& definition = property.definition;
   if (actor_ == Actor::Plugin) {
     if (definition.plugin_may_update) return true;
-    wrong(Refusal::InvalidRequest, node.path(), definition.name,
+    wrong(Refusal::ReadOnlyProperty, node.path(), definition.name,
           "plugins may not update the property '{}' of a {}", definition.name,
           node.item().type->id);
     return false;
@@ -113,7 +113,7 @@ bool Editor::check_may_change(const Node& node, const Property& property,
   // To say what is already so is no change.
   const std::string* present = node.property(definition.name);
   if (value && present && *present == *value) return true;
-  wrong(Refusal::InvalidRequest, node.path(), definition.name,
+  wrong(Refusal::ReadOnlyProperty, node.path(), definition.name,
         "unable to modify the read-only property '{}' of {}, which is {}", definition.name,
         node.path().text(), name(node.item().state));
   return false;
