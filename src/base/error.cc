@@ -100,6 +100,8 @@ std::string_view name(ErrorCode code) {
       return "store_corrupt";
     case ErrorCode::StoreNewer:
       return "store_newer";
+    case ErrorCode::ModelUnfit:
+      return "model_unfit";
     case ErrorCode::Fenced:
       return "fenced";
     case ErrorCode::Unavailable:

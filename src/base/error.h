@@ -63,6 +63,7 @@ enum class ErrorCode : std::uint8_t {
   StoreLocked,       // another process has the store open
   StoreCorrupt,
   StoreNewer,   // written by a newer version
+  ModelUnfit,   // the model in the store does not fit the packs
   Fenced,       // another controller has taken over
   Unavailable,  // not reachable
   Timeout,

@@ -76,6 +76,7 @@ int http_status(ErrorCode code) {
     case ErrorCode::StoreLocked:
     case ErrorCode::StoreCorrupt:
     case ErrorCode::StoreNewer:
+    case ErrorCode::ModelUnfit:
     case ErrorCode::Fenced:
     case ErrorCode::DecodeFailed:
     case ErrorCode::IoError:
@@ -186,6 +187,8 @@ std::string_view title_of(ErrorCode code) {
       return "The store is damaged";
     case ErrorCode::StoreNewer:
       return "The store is of a newer version";
+    case ErrorCode::ModelUnfit:
+      return "The model does not fit the packs";
     case ErrorCode::Fenced:
       return "Another controller has taken over";
     case ErrorCode::Unavailable:

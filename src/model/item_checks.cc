@@ -104,6 +104,24 @@ class ItemChecker {
 
 }  // namespace
 
+std::optional<Properties> defaults_of(const ItemType& type) {
+  Properties properties;
+  for (const auto& [name, property] : type.properties) {
+    if (property.definition.default_value) {
+      properties.set(name, *property.definition.default_value);
+    } else if (property.definition.required) {
+      return std::nullopt;
+    }
+  }
+  return properties;
+}
+
+bool comes_by_itself(const Element& element) {
+  if (element.is_collection()) return true;
+  return element.definition.kind == ElementKind::Child && element.definition.required &&
+         defaults_of(*element.type).has_value();
+}
+
 const Property* check_name(const Path& path, const ItemType& type, std::string_view name,
                            Findings& findings) {
   if (const Property* property = type.find_property(name)) return property;

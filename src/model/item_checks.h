@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,14 @@
 // Whether the properties of one item are right: each by itself, then together.
 
 namespace muster::model {
+
+// The values that a new item of the type has by itself. Nothing: it has a required property that
+// somebody must give.
+std::optional<Properties> defaults_of(const ItemType& type);
+
+// Whether an item has what `element` is from the beginning: a collection, or a required child that
+// can be made without values which only the user knows.
+bool comes_by_itself(const Element& element);
 
 struct Findings {
   std::vector<ModelError> errors;

@@ -74,6 +74,12 @@ void check_cardinality(const Node& node, Findings& findings) {
   const auto present = static_cast<std::size_t>(
       std::count_if(node.children().begin(), node.children().end(),
                     [](const auto& child) { return !child->item().is_for_removal(); }));
+  if (!node.slot()) {
+    findings.errors.push_back(
+        {Refusal::ChildNotAllowed, node.path(), "",
+         fmt::format("{} stands where the type above it has no collection", node.path().text())});
+    return;
+  }
   const ElementDefinition& slot = node.slot()->definition;
   if (present >= slot.min && present <= slot.max) return;
   findings.errors.push_back(

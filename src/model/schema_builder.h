@@ -78,6 +78,7 @@ class SchemaBuilder {
   // That the name which a step leaves behind is, after all later steps, one that there is.
   void check_step(const PackDefinition& pack, const std::vector<const MigrationStep*>& steps,
                   std::size_t at);
+  void check_added_value(const Place& place, const AddProperty& step, const Property& property);
 
   // What the name of a property, view or element is already used for in the type; empty: nothing.
   static std::string taken_as(const Draft& draft, std::string_view name);

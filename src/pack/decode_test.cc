@@ -47,6 +47,8 @@ migrations:
       - rename_property: {type: site, from: a, to: b}
       - rename_type: {from: page, to: site}
       - add_collection: {type: site, collection: aliases}
+      - remove_collection: {type: site, collection: names}
+      - remove_child: {type: site, child: log}
 )");
   EXPECT_THAT(decoded.problems, IsEmpty());
   const model::PackDefinition& pack = decoded.pack.definition;
@@ -59,12 +61,18 @@ migrations:
   EXPECT_TRUE(pack.has_plugin);
   EXPECT_EQ(decoded.pack.program, "bin/plugin");
   ASSERT_THAT(pack.migrations, SizeIs(1));
-  ASSERT_THAT(pack.migrations[0].steps, SizeIs(5));
+  ASSERT_THAT(pack.migrations[0].steps, SizeIs(7));
   const auto& add = std::get<model::AddProperty>(pack.migrations[0].steps[0].change);
   EXPECT_EQ(add.value, "80");
   EXPECT_EQ(std::get<model::RenameType>(pack.migrations[0].steps[3].change).to, "site");
   EXPECT_EQ(std::get<model::AddCollection>(pack.migrations[0].steps[4].change).collection,
             "aliases");
+  const auto& names = std::get<model::RemoveElement>(pack.migrations[0].steps[5].change);
+  EXPECT_EQ(names.element, "names");
+  EXPECT_TRUE(names.is_collection);
+  const auto& log = std::get<model::RemoveElement>(pack.migrations[0].steps[6].change);
+  EXPECT_EQ(log.element, "log");
+  EXPECT_FALSE(log.is_collection);
 }
 
 TEST(DecodePack, TellsEverythingThatIsWrongInTheManifest) {
