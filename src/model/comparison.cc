@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "model/item_checks.h"
+
 namespace muster::model {
 namespace {
 
@@ -22,19 +24,37 @@ struct Spot {
   const Node* node = nullptr;      // null: nothing is there yet
   const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
+  const ItemType* without_slot = nullptr;  // of the item above, which has nothing called so
 };
+
+Spot spot_in(const ItemType& above, Path path) {
+  Spot spot;
+  const Element* element = above.find_element(path.id());
+  spot.path = std::move(path);
+  if (element) {
+    spot.type = element->type;
+    spot.is_collection = element->is_collection();
+  } else {
+    spot.without_slot = &above;
+  }
+  return spot;
+}
 
 class Comparer {
  public:
   Comparer(const Schema& schema, Prune prune) : schema_(schema), prune_(prune) {}
 
   void compare(const Spot& spot, const Declaration& wanted) {
+    if (spot.without_slot) {
+      wrong(Refusal::ChildNotAllowed, spot.path, no_such_child(*spot.without_slot, spot.path.id()));
+      return;
+    }
     if (spot.is_collection) {
       check_bare(spot.path, wanted);
     } else if (!spot.node) {
       make(spot, wanted);
-      // What it takes over is not there yet.
-      if (wanted.inherit) return;
+      // What it takes over is not there yet; of what has no known type nothing can be said.
+      if (wanted.inherit || !type_to_be(spot, wanted)) return;
     } else if (spot.node->parent()) {
       if (!compare_item(spot, wanted)) return;
     } else {
@@ -177,14 +197,13 @@ class Comparer {
       below.type = spot.type;
       return below;
     }
-    const ItemType* above = node          ? node->item().type
-                            : wanted.type ? schema_.find_item_type(*wanted.type)
-                                          : spot.type;
-    const Element* element = above ? above->find_element(id) : nullptr;
-    if (!element) return below;
-    below.type = element->type;
-    below.is_collection = element->is_collection();
-    return below;
+    const ItemType* above = node ? node->item().type : type_to_be(spot, wanted);
+    return above ? spot_in(*above, std::move(below.path)) : below;
+  }
+
+  // Null: none that there is.
+  const ItemType* type_to_be(const Spot& spot, const Declaration& wanted) const {
+    return wanted.type ? schema_.find_item_type(*wanted.type) : spot.type;
   }
 
   bool prunes_below(const Node& node) const {
@@ -267,12 +286,11 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
     spot.is_collection = spot.node->item().is_collection();
     spot.type = spot.node->item().type;
   } else if (const Node* parent = tree.find(at.parent())) {
-    const Element* element =
-        parent->item().is_collection() ? nullptr : parent->item().type->find_element(at.id());
-    spot.type = parent->item().is_collection() ? parent->item().type
-                : element                      ? element->type
-                                               : nullptr;
-    spot.is_collection = element && element->is_collection();
+    if (parent->item().is_collection()) {
+      spot.type = parent->item().type;
+    } else {
+      spot = spot_in(*parent->item().type, at);
+    }
   }
   comparer.compare(spot, wanted);
   return comparer.finish();

@@ -1,20 +1,8 @@
-#include "base/check.h"
-#include "base/nearest.h"
 #include "model/editor.h"
 
 // Making items, and with them what their types say is always below them.
 
 namespace muster::model {
-namespace {
-
-std::vector<std::string_view> element_names(const ItemType& type) {
-  std::vector<std::string_view> names;
-  for (const Element& element : type.elements) names.push_back(element.definition.name);
-  return names;
-}
-
-}  // namespace
-
 void Editor::on(const CreateItem& operation) {
   const Node* parent = tree_.find(operation.parent);
   if (parent && parent->item().source) {
@@ -107,8 +95,7 @@ const Element* Editor::check_slot(const Node& parent, const Path& path) {
   }
   const Element* slot = above.type->find_element(path.id());
   if (!slot) {
-    wrong(Refusal::ChildNotAllowed, path, "", "a {} has no child '{}'{}", above.type->id, path.id(),
-          did_you_mean(path.id(), element_names(*above.type)));
+    wrong(Refusal::ChildNotAllowed, path, "", "{}", no_such_child(*above.type, path.id()));
     return nullptr;
   }
   if (slot->is_collection()) {

@@ -122,6 +122,12 @@ bool comes_by_itself(const Element& element) {
          defaults_of(*element.type).has_value();
 }
 
+std::string no_such_child(const ItemType& type, std::string_view id) {
+  std::vector<std::string_view> names;
+  for (const Element& element : type.elements) names.push_back(element.definition.name);
+  return fmt::format("a {} has no child '{}'{}", type.id, id, did_you_mean(id, names));
+}
+
 const Property* check_name(const Path& path, const ItemType& type, std::string_view name,
                            Findings& findings) {
   if (const Property* property = type.find_property(name)) return property;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Findings {
   std::vector<ModelError> errors;
   std::vector<Question> questions;
 };
+
+// That an item of the type has nothing called `id` below it, with the nearest name that it has.
+std::string no_such_child(const ItemType& type, std::string_view id);
 
 // The property called `name`, or null and an error that says which there are. A view has no value
 // that could be given.
