@@ -37,17 +37,14 @@ void Editor::on(const InheritItem& operation) {
   if (!source || !check_reference_slot(operation, *parent, *source, path)) return;
 
   const ItemType& type = *source->item().type;
-  bool right = true;
   Properties overrides;
   std::set<std::string_view> given;
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
-    right = right && property;
     if (!property) continue;
     overrides.set(property->definition.name, value);
     given.insert(property->definition.name);
   }
-  if (!right) return;
   const Node* node = copy(*source, *parent, operation.id, share(std::move(overrides)));
   if (!node) return;
   check_values(path, type, node->merged(), given, answers_, findings_);

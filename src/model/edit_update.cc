@@ -58,7 +58,6 @@ void Editor::update(const Node& node, const GivenProperties& set,
                     const std::vector<std::string>& unset) {
   const Path path = node.path();
   const ItemType& type = *node.item().type;
-  const std::size_t errors = findings_.errors.size();
   Properties own = node.item().own ? *node.item().own : Properties();
   std::set<std::string_view> changed;
   for (const auto& [name, value] : set) {
@@ -88,7 +87,8 @@ void Editor::update(const Node& node, const GivenProperties& set,
     }
     changed.insert(property->definition.name);
   }
-  if (findings_.errors.size() > errors) return;
+  // Made even where a name is wrong, so that the values of the others are checked too; an edit with
+  // any error is taken back whole.
   Item item = node.item();
   item.own = share(std::move(own));
   recorder_.replace(node, std::move(item));

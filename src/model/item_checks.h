@@ -35,7 +35,9 @@ const Property* check_name(const Path& path, const ItemType& type, std::string_v
                            Findings& findings);
 
 // `merged` are all properties that the item has; only the values of `changed` are looked at again,
-// because the others were right before. False: some property is wrong by itself.
+// because the others were right before. Whether they go together is only asked where each of them
+// is right by itself and no other property of the item was found wrong before. False: some property
+// is wrong by itself.
 bool check_values(const Path& path, const ItemType& type, const PropertiesPtr& merged,
                   const std::set<std::string_view>& changed, const Answers& answers,
                   Findings& findings);
