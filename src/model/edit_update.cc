@@ -92,9 +92,15 @@ void Editor::update(const Node& node, const GivenProperties& set,
   Item item = node.item();
   item.own = share(std::move(own));
   recorder_.replace(node, std::move(item));
-  check_values(path, type, node.merged(), changed, answers_, findings_);
+  const bool right = check_changed(node, changed);
   settle(node, changed);
-  pass_on(node, changed);
+  pass_on(node, changed, right);
+}
+
+bool Editor::check_changed(const Node& node, const std::set<std::string_view>& changed) {
+  const std::size_t errors = findings_.errors.size();
+  check_values(node.path(), *node.item().type, node.merged(), changed, answers_, findings_);
+  return findings_.errors.size() == errors;
 }
 
 bool Editor::check_may_change(const Node& node, const Property& property,
@@ -147,14 +153,14 @@ void Editor::settle(const Node& node, const std::set<std::string_view>& changed)
   recorder_.replace(node, std::move(item));
 }
 
-void Editor::pass_on(const Node& node, const std::set<std::string_view>& changed) {
+void Editor::pass_on(const Node& node, const std::set<std::string_view>& changed, bool right) {
   for (const Node* inheritor : node.inheritors()) {
     const std::set<std::string_view> theirs = not_overridden(*inheritor, changed);
     if (theirs.empty()) continue;
-    check_values(inheritor->path(), *inheritor->item().type, inheritor->merged(), theirs, answers_,
-                 findings_);
+    // What is wrong at the source is told there, not again for everything that inherits it.
+    const bool theirs_right = right && check_changed(*inheritor, theirs);
     settle(*inheritor, theirs);
-    pass_on(*inheritor, theirs);
+    pass_on(*inheritor, theirs, theirs_right);
   }
 }
 

@@ -110,7 +110,10 @@ void check_below(const Node& node, const Answers& answers, Findings& findings) {
     check_cardinality(node, findings);
   } else {
     check_required_items(node, findings);
+    const std::size_t errors = findings.errors.size();
     check_all_values(node.path(), *item.type, node.merged(), answers, findings);
+    // What has no values of its own has those of its source, where they are told.
+    if (node.source() && !item.own) findings.errors.resize(errors);
   }
   for (const auto& child : node.children()) check_below(*child, answers, findings);
 }
