@@ -18,6 +18,11 @@ bool only_plugins_write(const PropertyDefinition& definition) {
   return definition.plugin_may_update && !definition.user_may_update;
 }
 
+bool is_plugin_only(const ItemType* type, std::string_view name) {
+  const Property* property = type ? type->find_property(name) : nullptr;
+  return property && property->definition.plugin_only;
+}
+
 // A place that is declared, and what its slot says of it.
 struct Spot {
   Path path;
@@ -89,11 +94,12 @@ class Comparer {
   void make(const Spot& spot, const Declaration& wanted) {
     const Path& path = spot.path;
     if (wanted.inherit) {
-      inherits_.push_back(
-          {path.parent(), std::string(path.id()), *wanted.inherit, wanted.properties});
+      inherits_.push_back({path.parent(), std::string(path.id()), *wanted.inherit,
+                           to_be(type_to_be(spot, wanted), wanted.properties)});
     } else if (wanted.type || spot.type) {
       makes_.push_back({path.parent(), std::string(path.id()),
-                        wanted.type ? *wanted.type : spot.type->id, wanted.properties});
+                        wanted.type ? *wanted.type : spot.type->id,
+                        to_be(type_to_be(spot, wanted), wanted.properties)});
     } else {
       wrong(Refusal::InvalidType, path,
             fmt::format("{} needs a 'type' or an 'inherit'", path.text()));
@@ -148,7 +154,7 @@ class Comparer {
 
   void change(const Path& path, const Node& node, const Declaration& wanted) {
     UpdateItem update{path, {}, {}};
-    for (const auto& [name, value] : wanted.properties) {
+    for (const auto& [name, value] : to_be(node.item().type, wanted.properties)) {
       const std::string* present = find(node.item().own, name);
       if (!present || *present != value) update.set.emplace(name, value);
     }
@@ -165,6 +171,7 @@ class Comparer {
   bool may_unset(const Node& node, std::string_view name, const std::string& value) const {
     const Property* property = node.item().type->find_property(name);
     if (!property || is_default(node, property->definition, value)) return false;
+    if (property->definition.plugin_only) return false;
     if (prune_ == Prune::Everything) return true;
     if (property->definition.secret) return false;
     return !only_plugins_write(property->definition) || node.item().state == ItemState::Initial;
@@ -199,6 +206,13 @@ class Comparer {
     }
     const ItemType* above = node ? node->item().type : type_to_be(spot, wanted);
     return above ? spot_in(*above, std::move(below.path)) : below;
+  }
+
+  // A model that is had back as it was is not told what only plugins know: that stays as it is.
+  GivenProperties to_be(const ItemType* type, GivenProperties properties) const {
+    if (prune_ != Prune::Everything) return properties;
+    std::erase_if(properties, [&](const auto& each) { return is_plugin_only(type, each.first); });
+    return properties;
   }
 
   // Null: none that there is.

@@ -62,5 +62,24 @@ TEST_F(DeclarationTest, BelowAnUnknownTypeNothingIsReported) {
                           "mean 'bundle'?"));
 }
 
+// What only plugins know is neither declared by people nor taken back by them.
+TEST_F(DeclarationTest, WhatOnlyPluginsWriteIsLeftAlone) {
+  const std::string site = R"({"deployments": {"d": {"type": "deployment", "clusters": {
+      "c": {"type": "cluster", "nodes": {"n": {"type": "node", "properties": {"hostname": "n"}}}}}
+    }}})";
+  EXPECT_THAT(apply_at("/", site), IsEmpty());
+  const Declaration before = declare(tree_.root(), Detail::Full);
+  const Path node = *Path::parse("/deployments/d/clusters/c/nodes/n");
+  ASSERT_TRUE(
+      edit(tree_, *schema_, {UpdateItem{node, {{"is_locked", "true"}}, {}}}, Actor::Plugin).ok());
+  EXPECT_FALSE(declare(*tree_.find(node), Detail::Brief).properties.contains("is_locked"));
+  EXPECT_THAT(apply_at("/", site, Prune::Undeclared), IsEmpty());
+  EXPECT_TRUE(apply(tree_, *schema_, Path(), before, Prune::Everything).ok());
+  EXPECT_EQ(*tree_.find(node)->property("is_locked"), "true");
+  EXPECT_THAT(apply_at(node.text(), R"({"properties": {"is_locked": "false"}})"),
+              ElementsAre("read_only_property /deployments/d/clusters/c/nodes/n is_locked: only "
+                          "plugins write the property 'is_locked', which is 'true' here"));
+}
+
 }  // namespace
 }  // namespace muster::model

@@ -81,6 +81,7 @@ struct PropertyDefinition {
   bool required = false;
   bool user_may_update = true;     // otherwise only while the item is Initial
   bool plugin_may_update = false;  // callbacks of plugins write it
+  bool plugin_only = false;        // and users never, not even when the item is made
   bool configuration = true;       // false: a change of it needs no plan
   bool site_specific = false;      // a model file may leave a placeholder for it
   bool secret = false;             // never shown

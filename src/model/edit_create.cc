@@ -42,7 +42,10 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   Properties properties;
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
-    if (property) properties.set(property->definition.name, value);
+    if (!property) continue;
+    const auto& by_itself = property->definition.default_value;
+    if (!check_plugin_only(path, *property, by_itself ? &*by_itself : nullptr, &value)) continue;
+    properties.set(property->definition.name, value);
   }
   for (const auto& [name, property] : type.properties) {
     if (property.definition.default_value && !properties.find(name)) {

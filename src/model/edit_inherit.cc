@@ -42,6 +42,8 @@ void Editor::on(const InheritItem& operation) {
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
     if (!property) continue;
+    const std::string* taken_over = source->property(property->definition.name);
+    if (!check_plugin_only(path, *property, taken_over, &value)) continue;
     overrides.set(property->definition.name, value);
     given.insert(property->definition.name);
   }

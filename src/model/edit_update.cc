@@ -113,15 +113,28 @@ bool Editor::check_may_change(const Node& node, const Property& property,
           node.item().type->id);
     return false;
   }
-  // Only a plan knows whether a node is locked, from the first day on.
-  const bool is_lock = definition.name == "is_locked" && node.item().type->is_a("node");
-  if (definition.user_may_update || (is_initial(node.item()) && !is_lock)) return true;
+  if (definition.plugin_only) {
+    return check_plugin_only(node.path(), property, node.property(definition.name), value);
+  }
+  if (definition.user_may_update || is_initial(node.item())) return true;
   // To say what is already so is no change.
   const std::string* present = node.property(definition.name);
   if (value && present && *present == *value) return true;
   wrong(Refusal::ReadOnlyProperty, node.path(), definition.name,
         "unable to modify the read-only property '{}' of {}, which is {}", definition.name,
         node.path().text(), name(node.item().state));
+  return false;
+}
+
+bool Editor::check_plugin_only(const Path& path, const Property& property,
+                               const std::string* present, const std::string* value) {
+  if (actor_ == Actor::Plugin || !property.definition.plugin_only) return true;
+  // To say what is so anyway is no change.
+  if (value && present && *present == *value) return true;
+  wrong(
+      Refusal::ReadOnlyProperty, path, property.definition.name,
+      "only plugins write the property '{}'{}", property.definition.name,
+      present && !property.definition.secret ? fmt::format(", which is '{}' here", *present) : "");
   return false;
 }
 

@@ -57,6 +57,10 @@ class Editor {
   void on(const UpdateItem& operation);
   void update(const Node& node, const GivenProperties& set, const std::vector<std::string>& unset);
   bool check_may_change(const Node& node, const Property& property, const std::string* value);
+  // Whether somebody may say that a property is `value` which is or would be `present`, even of an
+  // item that is only being made. Null: unset.
+  bool check_plugin_only(const Path& path, const Property& property, const std::string* present,
+                         const std::string* value);
   // The values in `own` have changed: the item's state follows, and so do those that inherit them.
   void settle(const Node& node, const std::set<std::string_view>& changed);
   bool check_changed(const Node& node, const std::set<std::string_view>& changed);

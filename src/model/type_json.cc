@@ -28,6 +28,7 @@ Json property_json(const Property& property) {
                {"required", definition.required},
                {"user_may_update", definition.user_may_update},
                {"plugin_may_update", definition.plugin_may_update},
+               {"plugin_only", definition.plugin_only},
                {"configuration", definition.configuration},
                {"site_specific", definition.site_specific},
                {"secret", definition.secret},

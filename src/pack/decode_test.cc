@@ -126,6 +126,7 @@ item_types:
       port: {type: port, description: d, default: 080, required: true, user_may_update: false,
              plugin_may_update: true, configuration: false, site_specific: true, secret: true,
              deprecated: true}
+      locked: {type: port, plugin_only: true}
     views:
       order: {type: port, description: v, method: get_order}
       plain: {}
@@ -161,7 +162,9 @@ item_types:
   EXPECT_EQ(property.default_value, "080");
   EXPECT_TRUE(property.required && property.plugin_may_update && property.site_specific &&
               property.secret && property.deprecated);
-  EXPECT_FALSE(property.user_may_update || property.configuration);
+  EXPECT_FALSE(property.user_may_update || property.configuration || property.plugin_only);
+  const model::PropertyDefinition& locked = site.properties.at(1);
+  EXPECT_TRUE(locked.plugin_only && locked.plugin_may_update && !locked.user_may_update);
   EXPECT_EQ(site.views.at(0).method, "get_order");
   EXPECT_EQ(site.views.at(1).method, "plain");
   EXPECT_TRUE(site.elements.at(0).required);
