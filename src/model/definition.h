@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,6 +62,30 @@ struct DirectoryCheck {  // the value of `property` is a directory of the contro
   std::string property;
 };
 using ItemCheck = std::variant<MaxValueCheck, OnePropertyCheck, DirectoryCheck, PluginCheck>;
+
+// --- Checks across the items of a model, made before a plan is. ---
+
+// No two items of the types `among` (none: the type itself) have the same value.
+struct UniqueCheck {
+  std::string property;
+  std::vector<std::string> among;
+  bool ignore_case = false;
+
+  auto operator<=>(const UniqueCheck&) const = default;
+};
+// `property` is a list of ids, with commas between them, of items in `collection` of the nearest
+// item above that is of the type `of`: each is there, stands once, and is not the item itself.
+struct ListsCheck {
+  std::string property;
+  std::string collection;
+  std::string of;
+};
+using ModelCheck = std::variant<UniqueCheck, ListsCheck>;
+
+struct ModelCheckDefinition {
+  ModelCheck check;
+  Place place;
+};
 
 // --- Types. ---
 
@@ -126,6 +151,7 @@ struct ItemTypeDefinition {
   std::vector<ItemCheck> checks;
   bool deprecated = false;
   Place place;
+  std::vector<ModelCheckDefinition> model_checks = {};
 };
 
 struct PackNeed {

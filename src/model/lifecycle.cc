@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/cross_checks.h"
 #include "model/recorder.h"
 
 namespace muster::model {
@@ -176,6 +177,7 @@ ChangeSet prepare_restore(Tree& tree, const std::vector<Path>& excluded) {
 Findings check_complete(const Tree& tree, const Answers& answers) {
   Findings findings;
   check_below(tree.root(), answers, findings);
+  check_across(tree, findings.errors);
   return findings;
 }
 

@@ -72,6 +72,13 @@ class SchemaBuilder {
   // schema_require.cc
   void resolve_require(Draft& draft);
 
+  // schema_model_checks.cc
+  void fill_model_checks(Draft& draft);
+  const Draft* named_type(const Draft& draft, const std::string& id, const Place& place);
+  void check_has_property(const Draft& draft, const std::string& name, const Place& place);
+  void check_unique(const Draft& draft, const UniqueCheck& check, const Place& place);
+  void check_lists(const Draft& draft, const ListsCheck& check, const Place& place);
+
   // schema_migrations.cc
   void check_migrations();
   void check_migration_versions(const PackDefinition& pack);

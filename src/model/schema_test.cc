@@ -387,6 +387,36 @@ TEST(SchemaMigrations, LeadToTheTypesThereAre) {
                   "7: the migrations lead to item type 'tt', which no pack defines"));
 }
 
+TEST(SchemaModelChecks, NameWhatThereIs) {
+  PackDefinition pack = core();
+  ItemTypeDefinition t = type("t");
+  t.properties = {property("name", "text")};
+  t.elements = {element("parts", ElementKind::Collection, "t"),
+                element("log", ElementKind::Child, "root")};
+  t.model_checks = {{UniqueCheck{"name", {}, false}, at(1)},
+                    {UniqueCheck{"nmae", {"t"}, false}, at(2)},
+                    {UniqueCheck{"name", {"t", "root"}, false}, at(3)},
+                    {UniqueCheck{"name", {"tt"}, false}, at(4)},
+                    {ListsCheck{"name", "parts", "t"}, at(5)},
+                    {ListsCheck{"name", "log", "t"}, at(6)},
+                    {ListsCheck{"name", "part", "t"}, at(7)}};
+  ItemTypeDefinition u = type("u");
+  u.properties = {property("name", "text")};
+  u.model_checks = {{UniqueCheck{"name", {"t"}, false}, at(8)}};
+  pack.item_types.push_back(t);
+  pack.item_types.push_back(u);
+  EXPECT_THAT(
+      errors_of({pack}),
+      ElementsAre("2: item type 't': a check names 'nmae', which is no property; did you mean "
+                  "'name'?",
+                  "3: item type 'root': a check names 'name', which is no property",
+                  "4: item type 't': a check names item type 'tt', which no pack defines",
+                  "6: item type 't': a check names 'log', which is no collection of 't'",
+                  "7: item type 't': a check names 'part', which is no collection of 't'; did you "
+                  "mean 'parts'?",
+                  "8: item type 'u': what is unique among 't' is no rule for the type itself"));
+}
+
 TEST(SchemaMigrations, AddedValuesAreRightForTheirTypes) {
   PackDefinition pack = core();
   ItemTypeDefinition t = type("t");

@@ -140,6 +140,8 @@ item_types:
       - one_property: [port, other]
       - directory: port
       - plugin: check_site
+      - unique: {property: port, among: [site, base], ignore_case: true}
+      - lists: {property: other, collection: b, of: site}
 )");
   EXPECT_THAT(decoded.problems, IsEmpty());
   const model::PackDefinition& pack = decoded.pack.definition;
@@ -175,6 +177,12 @@ item_types:
   EXPECT_EQ(site.elements.at(3).kind, model::ElementKind::RefCollection);
   EXPECT_TRUE(site.elements.at(3).exclusive);
   EXPECT_EQ(site.checks.size(), 4U);
+  ASSERT_THAT(site.model_checks, SizeIs(2));
+  EXPECT_EQ(std::get<model::UniqueCheck>(site.model_checks[0].check),
+            (model::UniqueCheck{"port", {"site", "base"}, true}));
+  EXPECT_EQ(to_text(site.model_checks[0].place).substr(0, 15), "p/types/t.yaml:");
+  const auto& lists = std::get<model::ListsCheck>(site.model_checks[1].check);
+  EXPECT_EQ(lists.property + " " + lists.collection + " " + lists.of, "other b site");
 }
 
 TEST(DecodeTypes, TellsEverythingThatIsWrong) {

@@ -158,7 +158,7 @@ model::ItemTypeDefinition decode_item_type(const Document& file, const Entry& en
       decode_members<model::ViewDefinition>(file, reader.map("views"), problems, decode_view);
   type.elements = decode_members<model::ElementDefinition>(file, reader.map("elements"), problems,
                                                            decode_element);
-  type.checks = decode_item_checks(file, reader.list("checks"), problems);
+  decode_item_checks(file, reader.list("checks"), type, problems);
   reader.finish();
   return type;
 }
