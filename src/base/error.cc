@@ -50,6 +50,12 @@ std::string_view name(ErrorCode code) {
       return "invalid_reference";
     case ErrorCode::PropertyNotAllowed:
       return "property_not_allowed";
+    case ErrorCode::ReadOnlyProperty:
+      return "read_only_property";
+    case ErrorCode::PropertyNotSet:
+      return "property_not_set";
+    case ErrorCode::NothingToUpdate:
+      return "nothing_to_update";
     case ErrorCode::MissingRequiredProperty:
       return "missing_required_property";
     case ErrorCode::MissingRequiredItem:
@@ -94,6 +100,8 @@ std::string_view name(ErrorCode code) {
       return "store_corrupt";
     case ErrorCode::StoreNewer:
       return "store_newer";
+    case ErrorCode::ModelUnfit:
+      return "model_unfit";
     case ErrorCode::Fenced:
       return "fenced";
     case ErrorCode::Unavailable:

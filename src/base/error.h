@@ -31,10 +31,13 @@ enum class ErrorCode : std::uint8_t {
   InvalidType,       // no such item type
   ItemExists,        // there is an item at that path
   MethodNotAllowed,  // the item is in a place or a state where this cannot be done to it
-  ChildNotAllowed,   // the parent has no such slot
+  ChildNotAllowed,   // the parent has no such slot, or not for such an item
   InvalidChildType,  // an item of this type does not fit the slot
   InvalidReference,  // it cannot inherit from there
   PropertyNotAllowed,
+  ReadOnlyProperty,  // whoever asks may not change it, or not any more
+  PropertyNotSet,    // there is no value to take away
+  NothingToUpdate,   // an update that names no property
   MissingRequiredProperty,
   MissingRequiredItem,
   Validation,   // a value, or values together, that the type refuses
@@ -60,6 +63,7 @@ enum class ErrorCode : std::uint8_t {
   StoreLocked,       // another process has the store open
   StoreCorrupt,
   StoreNewer,   // written by a newer version
+  ModelUnfit,   // the model in the store does not fit the packs
   Fenced,       // another controller has taken over
   Unavailable,  // not reachable
   Timeout,

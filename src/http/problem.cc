@@ -55,6 +55,9 @@ int http_status(ErrorCode code) {
     case ErrorCode::InvalidChildType:
     case ErrorCode::InvalidReference:
     case ErrorCode::PropertyNotAllowed:
+    case ErrorCode::ReadOnlyProperty:
+    case ErrorCode::PropertyNotSet:
+    case ErrorCode::NothingToUpdate:
     case ErrorCode::MissingRequiredProperty:
     case ErrorCode::MissingRequiredItem:
     case ErrorCode::Validation:
@@ -73,6 +76,7 @@ int http_status(ErrorCode code) {
     case ErrorCode::StoreLocked:
     case ErrorCode::StoreCorrupt:
     case ErrorCode::StoreNewer:
+    case ErrorCode::ModelUnfit:
     case ErrorCode::Fenced:
     case ErrorCode::DecodeFailed:
     case ErrorCode::IoError:
@@ -124,13 +128,19 @@ std::string_view title_of(ErrorCode code) {
     case ErrorCode::MethodNotAllowed:
       return "The item does not allow this";
     case ErrorCode::ChildNotAllowed:
-      return "The item has no such child";
+      return "The item takes no such child";
     case ErrorCode::InvalidChildType:
       return "An item of this type does not fit there";
     case ErrorCode::InvalidReference:
       return "It cannot inherit from there";
     case ErrorCode::PropertyNotAllowed:
       return "The item has no such property";
+    case ErrorCode::ReadOnlyProperty:
+      return "The property may not be changed";
+    case ErrorCode::PropertyNotSet:
+      return "The property is not set";
+    case ErrorCode::NothingToUpdate:
+      return "The update names no property";
     case ErrorCode::MissingRequiredProperty:
       return "A required property is missing";
     case ErrorCode::MissingRequiredItem:
@@ -177,6 +187,8 @@ std::string_view title_of(ErrorCode code) {
       return "The store is damaged";
     case ErrorCode::StoreNewer:
       return "The store is of a newer version";
+    case ErrorCode::ModelUnfit:
+      return "The model does not fit the packs";
     case ErrorCode::Fenced:
       return "Another controller has taken over";
     case ErrorCode::Unavailable:

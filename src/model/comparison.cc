@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "model/item_checks.h"
+
 namespace muster::model {
 namespace {
 
@@ -16,25 +18,48 @@ bool only_plugins_write(const PropertyDefinition& definition) {
   return definition.plugin_may_update && !definition.user_may_update;
 }
 
+bool is_plugin_only(const ItemType* type, std::string_view name) {
+  const Property* property = type ? type->find_property(name) : nullptr;
+  return property && property->definition.plugin_only;
+}
+
 // A place that is declared, and what its slot says of it.
 struct Spot {
   Path path;
   const Node* node = nullptr;      // null: nothing is there yet
   const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
+  const ItemType* without_slot = nullptr;  // of the item above, which has nothing called so
 };
+
+Spot spot_in(const ItemType& above, Path path) {
+  Spot spot;
+  const Element* element = above.find_element(path.id());
+  spot.path = std::move(path);
+  if (element) {
+    spot.type = element->type;
+    spot.is_collection = element->is_collection();
+  } else {
+    spot.without_slot = &above;
+  }
+  return spot;
+}
 
 class Comparer {
  public:
   Comparer(const Schema& schema, Prune prune) : schema_(schema), prune_(prune) {}
 
   void compare(const Spot& spot, const Declaration& wanted) {
+    if (spot.without_slot) {
+      wrong(Refusal::ChildNotAllowed, spot.path, no_such_child(*spot.without_slot, spot.path.id()));
+      return;
+    }
     if (spot.is_collection) {
       check_bare(spot.path, wanted);
     } else if (!spot.node) {
       make(spot, wanted);
-      // What it takes over is not there yet.
-      if (wanted.inherit) return;
+      // What it takes over is not there yet; of what has no known type nothing can be said.
+      if (wanted.inherit || !type_to_be(spot, wanted)) return;
     } else if (spot.node->parent()) {
       if (!compare_item(spot, wanted)) return;
     } else {
@@ -69,11 +94,12 @@ class Comparer {
   void make(const Spot& spot, const Declaration& wanted) {
     const Path& path = spot.path;
     if (wanted.inherit) {
-      inherits_.push_back(
-          {path.parent(), std::string(path.id()), *wanted.inherit, wanted.properties});
+      inherits_.push_back({path.parent(), std::string(path.id()), *wanted.inherit,
+                           to_be(type_to_be(spot, wanted), wanted.properties)});
     } else if (wanted.type || spot.type) {
       makes_.push_back({path.parent(), std::string(path.id()),
-                        wanted.type ? *wanted.type : spot.type->id, wanted.properties});
+                        wanted.type ? *wanted.type : spot.type->id,
+                        to_be(type_to_be(spot, wanted), wanted.properties)});
     } else {
       wrong(Refusal::InvalidType, path,
             fmt::format("{} needs a 'type' or an 'inherit'", path.text()));
@@ -128,7 +154,7 @@ class Comparer {
 
   void change(const Path& path, const Node& node, const Declaration& wanted) {
     UpdateItem update{path, {}, {}};
-    for (const auto& [name, value] : wanted.properties) {
+    for (const auto& [name, value] : to_be(node.item().type, wanted.properties)) {
       const std::string* present = find(node.item().own, name);
       if (!present || *present != value) update.set.emplace(name, value);
     }
@@ -145,6 +171,7 @@ class Comparer {
   bool may_unset(const Node& node, std::string_view name, const std::string& value) const {
     const Property* property = node.item().type->find_property(name);
     if (!property || is_default(node, property->definition, value)) return false;
+    if (property->definition.plugin_only) return false;
     if (prune_ == Prune::Everything) return true;
     if (property->definition.secret) return false;
     return !only_plugins_write(property->definition) || node.item().state == ItemState::Initial;
@@ -177,14 +204,20 @@ class Comparer {
       below.type = spot.type;
       return below;
     }
-    const ItemType* above = node          ? node->item().type
-                            : wanted.type ? schema_.find_item_type(*wanted.type)
-                                          : spot.type;
-    const Element* element = above ? above->find_element(id) : nullptr;
-    if (!element) return below;
-    below.type = element->type;
-    below.is_collection = element->is_collection();
-    return below;
+    const ItemType* above = node ? node->item().type : type_to_be(spot, wanted);
+    return above ? spot_in(*above, std::move(below.path)) : below;
+  }
+
+  // A model that is had back as it was is not told what only plugins know: that stays as it is.
+  GivenProperties to_be(const ItemType* type, GivenProperties properties) const {
+    if (prune_ != Prune::Everything) return properties;
+    std::erase_if(properties, [&](const auto& each) { return is_plugin_only(type, each.first); });
+    return properties;
+  }
+
+  // Null: none that there is.
+  const ItemType* type_to_be(const Spot& spot, const Declaration& wanted) const {
+    return wanted.type ? schema_.find_item_type(*wanted.type) : spot.type;
   }
 
   bool prunes_below(const Node& node) const {
@@ -267,12 +300,11 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
     spot.is_collection = spot.node->item().is_collection();
     spot.type = spot.node->item().type;
   } else if (const Node* parent = tree.find(at.parent())) {
-    const Element* element =
-        parent->item().is_collection() ? nullptr : parent->item().type->find_element(at.id());
-    spot.type = parent->item().is_collection() ? parent->item().type
-                : element                      ? element->type
-                                               : nullptr;
-    spot.is_collection = element && element->is_collection();
+    if (parent->item().is_collection()) {
+      spot.type = parent->item().type;
+    } else {
+      spot = spot_in(*parent->item().type, at);
+    }
   }
   comparer.compare(spot, wanted);
   return comparer.finish();

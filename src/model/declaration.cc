@@ -30,7 +30,7 @@ void declare_properties(const Node& node, Detail detail, GivenProperties& proper
   for (const auto& [name, value] : *node.item().own) {
     const Property* property = node.item().type->find_property(name);
     if (detail == Detail::Brief && property) {
-      if (property->definition.secret) continue;
+      if (property->definition.secret || property->definition.plugin_only) continue;
       if (!node.source() && property->definition.default_value == value) continue;
     }
     properties.emplace(name, value);

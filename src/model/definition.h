@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,6 +63,30 @@ struct DirectoryCheck {  // the value of `property` is a directory of the contro
 };
 using ItemCheck = std::variant<MaxValueCheck, OnePropertyCheck, DirectoryCheck, PluginCheck>;
 
+// --- Checks across the items of a model, made before a plan is. ---
+
+// No two items of the types `among` (none: the type itself) have the same value.
+struct UniqueCheck {
+  std::string property;
+  std::vector<std::string> among;
+  bool ignore_case = false;
+
+  auto operator<=>(const UniqueCheck&) const = default;
+};
+// `property` is a list of ids, with commas between them, of items in `collection` of the nearest
+// item above that is of the type `of`: each is there, stands once, and is not the item itself.
+struct ListsCheck {
+  std::string property;
+  std::string collection;
+  std::string of;
+};
+using ModelCheck = std::variant<UniqueCheck, ListsCheck>;
+
+struct ModelCheckDefinition {
+  ModelCheck check;
+  Place place;
+};
+
 // --- Types. ---
 
 struct PropertyTypeDefinition {
@@ -81,6 +106,7 @@ struct PropertyDefinition {
   bool required = false;
   bool user_may_update = true;     // otherwise only while the item is Initial
   bool plugin_may_update = false;  // callbacks of plugins write it
+  bool plugin_only = false;        // and users never, not even when the item is made
   bool configuration = true;       // false: a change of it needs no plan
   bool site_specific = false;      // a model file may leave a placeholder for it
   bool secret = false;             // never shown
@@ -125,6 +151,7 @@ struct ItemTypeDefinition {
   std::vector<ItemCheck> checks;
   bool deprecated = false;
   Place place;
+  std::vector<ModelCheckDefinition> model_checks = {};
 };
 
 struct PackNeed {

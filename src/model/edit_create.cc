@@ -1,33 +1,8 @@
-#include "base/check.h"
-#include "base/nearest.h"
 #include "model/editor.h"
 
 // Making items, and with them what their types say is always below them.
 
 namespace muster::model {
-namespace {
-
-// Null: it has a required property that somebody must give.
-std::optional<Properties> defaults_of(const ItemType& type) {
-  Properties properties;
-  for (const auto& [name, property] : type.properties) {
-    if (property.definition.default_value) {
-      properties.set(name, *property.definition.default_value);
-    } else if (property.definition.required) {
-      return std::nullopt;
-    }
-  }
-  return properties;
-}
-
-std::vector<std::string_view> element_names(const ItemType& type) {
-  std::vector<std::string_view> names;
-  for (const Element& element : type.elements) names.push_back(element.definition.name);
-  return names;
-}
-
-}  // namespace
-
 void Editor::on(const CreateItem& operation) {
   const Node* parent = tree_.find(operation.parent);
   if (parent && parent->item().source) {
@@ -67,7 +42,10 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
   Properties properties;
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
-    if (property) properties.set(property->definition.name, value);
+    if (!property) continue;
+    const auto& by_itself = property->definition.default_value;
+    if (!check_plugin_only(path, *property, by_itself ? &*by_itself : nullptr, &value)) continue;
+    properties.set(property->definition.name, value);
   }
   for (const auto& [name, property] : type.properties) {
     if (property.definition.default_value && !properties.find(name)) {
@@ -110,11 +88,17 @@ void Editor::create_again(const Node& node, const CreateItem& operation) {
 
 const Element* Editor::check_slot(const Node& parent, const Path& path) {
   const Item& above = parent.item();
-  if (above.is_collection()) return parent.slot();
+  if (above.is_collection()) {
+    const Element* slot = parent.slot();
+    if (!slot) {
+      wrong(Refusal::ChildNotAllowed, path, "",
+            "{} stands where the type above it has no collection", parent.path().text());
+    }
+    return slot;
+  }
   const Element* slot = above.type->find_element(path.id());
   if (!slot) {
-    wrong(Refusal::ChildNotAllowed, path, "", "a {} has no child '{}'{}", above.type->id, path.id(),
-          did_you_mean(path.id(), element_names(*above.type)));
+    wrong(Refusal::ChildNotAllowed, path, "", "{}", no_such_child(*above.type, path.id()));
     return nullptr;
   }
   if (slot->is_collection()) {
@@ -144,11 +128,8 @@ void Editor::furnish(const Node& node) {
       recorder_.add(node, definition.name, std::move(item));
       continue;
     }
-    if (definition.kind != ElementKind::Child || !definition.required) continue;
-    // One that needs values which only the user knows has to be made by the user.
-    auto properties = defaults_of(*element.type);
-    if (!properties) continue;
-    item.own = share(std::move(*properties));
+    if (!comes_by_itself(element)) continue;
+    item.own = share(*defaults_of(*element.type));
     furnish(recorder_.add(node, definition.name, std::move(item)));
   }
 }

@@ -37,17 +37,16 @@ void Editor::on(const InheritItem& operation) {
   if (!source || !check_reference_slot(operation, *parent, *source, path)) return;
 
   const ItemType& type = *source->item().type;
-  bool right = true;
   Properties overrides;
   std::set<std::string_view> given;
   for (const auto& [name, value] : operation.properties) {
     const Property* property = check_name(path, type, name, findings_);
-    right = right && property;
     if (!property) continue;
+    const std::string* taken_over = source->property(property->definition.name);
+    if (!check_plugin_only(path, *property, taken_over, &value)) continue;
     overrides.set(property->definition.name, value);
     given.insert(property->definition.name);
   }
-  if (!right) return;
   const Node* node = copy(*source, *parent, operation.id, share(std::move(overrides)));
   if (!node) return;
   check_values(path, type, node->merged(), given, answers_, findings_);
@@ -59,7 +58,7 @@ const Node* Editor::check_source(const InheritItem& operation, const Node& paren
   const Node* source = tree_.find(operation.source);
   if (!source) {
     if (!has_failed(operation.source)) {
-      wrong(Refusal::InvalidLocation, path, "", "there is no item {} to inherit from",
+      wrong(Refusal::InvalidReference, path, "", "there is no item {} to inherit from",
             operation.source.text());
     } else {
       failed_.insert(path);

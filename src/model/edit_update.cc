@@ -37,7 +37,7 @@ void Editor::on(const UpdateItem& operation) {
     return;
   }
   if (operation.set.empty() && operation.unset.empty()) {
-    wrong(Refusal::InvalidRequest, operation.path, "",
+    wrong(Refusal::NothingToUpdate, operation.path, "",
           "an update must set or unset at least one property");
     return;
   }
@@ -58,7 +58,6 @@ void Editor::update(const Node& node, const GivenProperties& set,
                     const std::vector<std::string>& unset) {
   const Path path = node.path();
   const ItemType& type = *node.item().type;
-  const std::size_t errors = findings_.errors.size();
   Properties own = node.item().own ? *node.item().own : Properties();
   std::set<std::string_view> changed;
   for (const auto& [name, value] : set) {
@@ -75,7 +74,7 @@ void Editor::update(const Node& node, const GivenProperties& set,
       continue;
     }
     if (!own.find(name)) {
-      wrong(Refusal::InvalidRequest, path, name, "'{}' is not set{}", name,
+      wrong(Refusal::PropertyNotSet, path, name, "'{}' is not set{}", name,
             node.source() ? " here; its value comes from the source" : "");
       continue;
     }
@@ -88,13 +87,20 @@ void Editor::update(const Node& node, const GivenProperties& set,
     }
     changed.insert(property->definition.name);
   }
-  if (findings_.errors.size() > errors) return;
+  // Made even where a name is wrong, so that the values of the others are checked too; an edit with
+  // any error is taken back whole.
   Item item = node.item();
   item.own = share(std::move(own));
   recorder_.replace(node, std::move(item));
-  check_values(path, type, node.merged(), changed, answers_, findings_);
+  const bool right = check_changed(node, changed);
   settle(node, changed);
-  pass_on(node, changed);
+  pass_on(node, changed, right);
+}
+
+bool Editor::check_changed(const Node& node, const std::set<std::string_view>& changed) {
+  const std::size_t errors = findings_.errors.size();
+  check_values(node.path(), *node.item().type, node.merged(), changed, answers_, findings_);
+  return findings_.errors.size() == errors;
 }
 
 bool Editor::check_may_change(const Node& node, const Property& property,
@@ -102,20 +108,33 @@ bool Editor::check_may_change(const Node& node, const Property& property,
   const PropertyDefinition& definition = property.definition;
   if (actor_ == Actor::Plugin) {
     if (definition.plugin_may_update) return true;
-    wrong(Refusal::InvalidRequest, node.path(), definition.name,
+    wrong(Refusal::ReadOnlyProperty, node.path(), definition.name,
           "plugins may not update the property '{}' of a {}", definition.name,
           node.item().type->id);
     return false;
   }
-  // Only a plan knows whether a node is locked, from the first day on.
-  const bool is_lock = definition.name == "is_locked" && node.item().type->is_a("node");
-  if (definition.user_may_update || (is_initial(node.item()) && !is_lock)) return true;
+  if (definition.plugin_only) {
+    return check_plugin_only(node.path(), property, node.property(definition.name), value);
+  }
+  if (definition.user_may_update || is_initial(node.item())) return true;
   // To say what is already so is no change.
   const std::string* present = node.property(definition.name);
   if (value && present && *present == *value) return true;
-  wrong(Refusal::InvalidRequest, node.path(), definition.name,
+  wrong(Refusal::ReadOnlyProperty, node.path(), definition.name,
         "unable to modify the read-only property '{}' of {}, which is {}", definition.name,
         node.path().text(), name(node.item().state));
+  return false;
+}
+
+bool Editor::check_plugin_only(const Path& path, const Property& property,
+                               const std::string* present, const std::string* value) {
+  if (actor_ == Actor::Plugin || !property.definition.plugin_only) return true;
+  // To say what is so anyway is no change.
+  if (value && present && *present == *value) return true;
+  wrong(
+      Refusal::ReadOnlyProperty, path, property.definition.name,
+      "only plugins write the property '{}'{}", property.definition.name,
+      present && !property.definition.secret ? fmt::format(", which is '{}' here", *present) : "");
   return false;
 }
 
@@ -147,14 +166,14 @@ void Editor::settle(const Node& node, const std::set<std::string_view>& changed)
   recorder_.replace(node, std::move(item));
 }
 
-void Editor::pass_on(const Node& node, const std::set<std::string_view>& changed) {
+void Editor::pass_on(const Node& node, const std::set<std::string_view>& changed, bool right) {
   for (const Node* inheritor : node.inheritors()) {
     const std::set<std::string_view> theirs = not_overridden(*inheritor, changed);
     if (theirs.empty()) continue;
-    check_values(inheritor->path(), *inheritor->item().type, inheritor->merged(), theirs, answers_,
-                 findings_);
+    // What is wrong at the source is told there, not again for everything that inherits it.
+    const bool theirs_right = right && check_changed(*inheritor, theirs);
     settle(*inheritor, theirs);
-    pass_on(*inheritor, theirs);
+    pass_on(*inheritor, theirs, theirs_right);
   }
 }
 

@@ -110,6 +110,7 @@ EditOutcome edit(Tree& tree, const Schema& schema, const std::vector<Operation>&
 Tree empty_model(const Schema& schema) {
   Item root;
   root.type = &schema.root();
+  root.own = share(defaults_of(schema.root()).value_or(Properties()));
   Tree tree(std::make_shared<const Item>(std::move(root)));
   const Answers answers;
   Editor editor(tree, schema, Actor::User, answers);

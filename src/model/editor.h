@@ -57,9 +57,16 @@ class Editor {
   void on(const UpdateItem& operation);
   void update(const Node& node, const GivenProperties& set, const std::vector<std::string>& unset);
   bool check_may_change(const Node& node, const Property& property, const std::string* value);
+  // Whether somebody may say that a property is `value` which is or would be `present`, even of an
+  // item that is only being made. Null: unset.
+  bool check_plugin_only(const Path& path, const Property& property, const std::string* present,
+                         const std::string* value);
   // The values in `own` have changed: the item's state follows, and so do those that inherit them.
   void settle(const Node& node, const std::set<std::string_view>& changed);
-  void pass_on(const Node& node, const std::set<std::string_view>& changed);
+  bool check_changed(const Node& node, const std::set<std::string_view>& changed);
+  // `right`: nothing is wrong with the values here, so only what they are together with those of an
+  // inheritor remains to be seen.
+  void pass_on(const Node& node, const std::set<std::string_view>& changed, bool right);
 
   // edit_remove.cc
   void on(const RemoveItem& operation);

@@ -102,7 +102,38 @@ class ItemChecker {
   Findings& findings_;
 };
 
+// Of a property of the item that was looked at last: a name that was misspelt, say. Then a value is
+// missing, and whether they go together cannot be said.
+bool has_error(const Path& path, const Findings& findings) {
+  return !findings.errors.empty() && findings.errors.back().path == path &&
+         !findings.errors.back().property.empty();
+}
+
 }  // namespace
+
+std::optional<Properties> defaults_of(const ItemType& type) {
+  Properties properties;
+  for (const auto& [name, property] : type.properties) {
+    if (property.definition.default_value) {
+      properties.set(name, *property.definition.default_value);
+    } else if (property.definition.required) {
+      return std::nullopt;
+    }
+  }
+  return properties;
+}
+
+bool comes_by_itself(const Element& element) {
+  if (element.is_collection()) return true;
+  return element.definition.kind == ElementKind::Child && element.definition.required &&
+         defaults_of(*element.type).has_value();
+}
+
+std::string no_such_child(const ItemType& type, std::string_view id) {
+  std::vector<std::string_view> names;
+  for (const Element& element : type.elements) names.push_back(element.definition.name);
+  return fmt::format("a {} has no child '{}'{}", type.id, id, did_you_mean(id, names));
+}
 
 const Property* check_name(const Path& path, const ItemType& type, std::string_view name,
                            Findings& findings) {
@@ -127,12 +158,13 @@ bool check_values(const Path& path, const ItemType& type, const PropertiesPtr& m
                   Findings& findings) {
   ItemChecker checker(path, type, merged, answers, findings);
   bool right = true;
+  const bool complete = !has_error(path, findings);
   for (const std::string_view name : changed) {
     if (const Property* property = type.find_property(name)) {
       right = checker.check_value(*property) && right;
     }
   }
-  if (right) checker.check_together();
+  if (right && complete) checker.check_together();
   return right;
 }
 
@@ -140,10 +172,11 @@ bool check_all_values(const Path& path, const ItemType& type, const PropertiesPt
                       const Answers& answers, Findings& findings) {
   ItemChecker checker(path, type, merged, answers, findings);
   bool right = true;
+  const bool complete = !has_error(path, findings);
   for (const auto& [name, property] : type.properties) {
     right = checker.check_value(property) && right;
   }
-  if (right) checker.check_together();
+  if (right && complete) checker.check_together();
   return right;
 }
 

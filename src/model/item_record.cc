@@ -34,6 +34,12 @@ const std::string* find(const ItemRecord::Values& values, std::string_view name)
   return found != values.end() && found->first == name ? &found->second : nullptr;
 }
 
+void set_if_missing(ItemRecord::Values& values, const std::string& name, const std::string& value) {
+  const auto place = std::ranges::lower_bound(
+      values, name, {}, [](const auto& each) { return std::string_view(each.first); });
+  if (place == values.end() || place->first != name) values.emplace(place, name, value);
+}
+
 ItemRecord to_record(const Item& item) {
   ItemRecord record;
   record.type = item.type->id;

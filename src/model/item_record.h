@@ -37,5 +37,6 @@ Result<ItemPtr> to_item(ItemRecord record, const Schema& schema);
 
 // Null: it has none of that name.
 const std::string* find(const ItemRecord::Values& values, std::string_view name);
+void set_if_missing(ItemRecord::Values& values, const std::string& name, const std::string& value);
 
 }  // namespace muster::model

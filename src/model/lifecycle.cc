@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/cross_checks.h"
 #include "model/recorder.h"
 
 namespace muster::model {
@@ -74,6 +75,12 @@ void check_cardinality(const Node& node, Findings& findings) {
   const auto present = static_cast<std::size_t>(
       std::count_if(node.children().begin(), node.children().end(),
                     [](const auto& child) { return !child->item().is_for_removal(); }));
+  if (!node.slot()) {
+    findings.errors.push_back(
+        {Refusal::ChildNotAllowed, node.path(), "",
+         fmt::format("{} stands where the type above it has no collection", node.path().text())});
+    return;
+  }
   const ElementDefinition& slot = node.slot()->definition;
   if (present >= slot.min && present <= slot.max) return;
   findings.errors.push_back(
@@ -104,7 +111,10 @@ void check_below(const Node& node, const Answers& answers, Findings& findings) {
     check_cardinality(node, findings);
   } else {
     check_required_items(node, findings);
+    const std::size_t errors = findings.errors.size();
     check_all_values(node.path(), *item.type, node.merged(), answers, findings);
+    // What has no values of its own has those of its source, where they are told.
+    if (node.source() && !item.own) findings.errors.resize(errors);
   }
   for (const auto& child : node.children()) check_below(*child, answers, findings);
 }
@@ -167,6 +177,7 @@ ChangeSet prepare_restore(Tree& tree, const std::vector<Path>& excluded) {
 Findings check_complete(const Tree& tree, const Answers& answers) {
   Findings findings;
   check_below(tree.root(), answers, findings);
+  check_across(tree, findings.errors);
   return findings;
 }
 

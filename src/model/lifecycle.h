@@ -33,7 +33,8 @@ ChangeSet plan_ended(Tree& tree, bool successful, const std::vector<ItemTasks>& 
 ChangeSet prepare_restore(Tree& tree, const std::vector<Path>& excluded);
 
 // What must hold before a plan can be made: required items are there, collections hold as many
-// items as they should, and every property is right. What waits for removal does not count.
+// items as they should, every property is right, and so is what types say about several items
+// (cross_checks.h). What waits for removal does not count.
 Findings check_complete(const Tree& tree, const Answers& answers = {});
 
 }  // namespace muster::model

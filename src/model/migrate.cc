@@ -2,19 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "model/complete.h"
 #include "model/version.h"
 
 namespace muster::model {
 namespace {
-
-void set_value(ItemRecord::Values& values, const std::string& name, const std::string& value) {
-  const auto place = std::ranges::lower_bound(
-      values, name, {}, [](const auto& each) { return std::string_view(each.first); });
-  if (place != values.end() && place->first == name) return;
-  values.emplace(place, name, value);
-}
 
 void drop_value(ItemRecord::Values& values, const std::string& name) {
   std::erase_if(values, [&](const auto& each) { return each.first == name; });
@@ -25,7 +17,7 @@ void rename_value(ItemRecord::Values& values, const std::string& from, const std
   if (!found) return;
   const std::string value = *found;
   drop_value(values, from);
-  set_value(values, to, value);
+  set_if_missing(values, to, value);
 }
 
 // The steps that follow `step` may rename what it names; what it is called in the schema is where
@@ -49,9 +41,9 @@ class Steps {
         item.applied = item.own;
         item.applied_is_own = false;
       }
-      if (!item.source) set_value(item.own, step.property, *value);
+      if (!item.source) set_if_missing(item.own, step.property, *value);
       if (item.was_applied && !item.applied_is_own) {
-        set_value(item.applied, step.property, *value);
+        set_if_missing(item.applied, step.property, *value);
       }
     });
   }
@@ -81,25 +73,27 @@ class Steps {
     const ItemType* owner_type = schema_.find_item_type(type);
     const Element* element = owner_type ? owner_type->find_element(step.collection) : nullptr;
     if (!element) return;  // a later step took it away with its type
-    for (const Path& owner : owners) add_collection(owner, step.collection, *element);
+    for (const Path& owner : owners) {
+      items_.emplace(owner.child(step.collection), new_collection(items_.at(owner), *element));
+    }
+  }
+  void operator()(const RemoveElement& step) {
+    std::vector<Path> owners;
+    for_paths(step.type, [&](const Path& path, const ItemRecord& item) {
+      if (item.item_class == ItemClass::Item) owners.push_back(path);
+    });
+    for (const Path& owner : owners) {
+      const Path place = owner.child(step.element);
+      const auto found = items_.find(place);
+      if (found == items_.end()) continue;
+      if ((found->second.item_class != ItemClass::Item) != step.is_collection) continue;
+      auto end = found;
+      while (end != items_.end() && end->first.is_at_or_below(place)) ++end;
+      items_.erase(found, end);
+    }
   }
 
  private:
-  void add_collection(const Path& owner, const std::string& name, const Element& element) {
-    const ItemRecord& above = items_.at(owner);
-    ItemRecord item;
-    item.type = element.type->id;
-    item.item_class = element.definition.kind == ElementKind::RefCollection
-                          ? ItemClass::RefCollection
-                          : ItemClass::Collection;
-    // An empty collection has nothing to be done, so it is where its owner is.
-    item.state = above.state;
-    item.previous_state = above.previous_state;
-    item.was_applied = above.was_applied;
-    if (above.source) item.source = above.source->child(name);
-    items_.emplace(owner.child(name), std::move(item));
-  }
-
   // What a type of this step is called once all steps are done.
   std::string final_type(std::string type) const {
     for (std::size_t i = at_ + 1; i < steps_.size(); ++i) {
@@ -162,6 +156,17 @@ PackVersions versions_of(const Schema& schema) {
   return versions;
 }
 
+std::vector<std::string> missing_packs(const PackVersions& from, const Schema& schema) {
+  std::vector<std::string> problems;
+  for (const auto& [name, version] : from) {
+    if (schema.find_pack(name)) continue;
+    problems.push_back(fmt::format(
+        "pack '{}' {}, with which the model was made, is not loaded; give it with --pack", name,
+        version));
+  }
+  return problems;
+}
+
 std::vector<std::string> version_problems(const PackVersions& from, const Schema& schema) {
   std::vector<std::string> problems;
   for (const auto& [name, version] : from) {
@@ -189,6 +194,7 @@ std::vector<std::string> migrate(ItemRecords& items, const PackVersions& from,
     done.push_back(fmt::format("{} {} to {}", name, before->second, pack.version));
     Steps(items, schema, std::move(steps)).run();
   }
+  if (!done.empty()) complete(items, schema);
   return done;
 }
 

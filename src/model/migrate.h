@@ -15,12 +15,15 @@ using ItemRecords = std::map<Path, ItemRecord>;
 
 PackVersions versions_of(const Schema& schema);
 
-// What is in the way of using a model that was made with packs of the versions `from`: packs that
-// are gone although items of theirs may be there are found by to_item(), but a pack that has become
-// older cannot be helped. Empty: nothing.
+// Packs that the model was made with and that are not there. Whether items need them shows when the
+// items are read.
+std::vector<std::string> missing_packs(const PackVersions& from, const Schema& schema);
+
+// Packs that have become older than those the model was made with, which cannot be helped.
 std::vector<std::string> version_problems(const PackVersions& from, const Schema& schema);
 
-// Takes the items forward by the migrations of every pack that is newer than it was. REQUIRES:
+// Takes the items forward by the migrations of every pack that is newer than it was, and then gives
+// them what their types have come to give a new item by itself (complete.h). REQUIRES:
 // version_problems() is empty. The answer tells what was done, one line a migration.
 std::vector<std::string> migrate(ItemRecords& items, const PackVersions& from,
                                  const Schema& schema);

@@ -37,8 +37,18 @@ struct AddCollection {
   std::string collection;
 };
 
+// Items of `type`, and of what extends it, lose what is called so, with everything that stands in
+// it; no plan takes that off its hosts.
+struct RemoveElement {
+  std::string type;
+  std::string element;
+  bool is_collection = false;  // otherwise a child or a reference
+};
+
 struct MigrationStep {
-  std::variant<AddProperty, RemoveProperty, RenameProperty, RenameType, AddCollection> change;
+  std::variant<AddProperty, RemoveProperty, RenameProperty, RenameType, AddCollection,
+               RemoveElement>
+      change;
   Place place;
 };
 

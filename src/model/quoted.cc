@@ -34,7 +34,7 @@ std::string quoted_list(std::span<const std::string> words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
-    text += quoted(words[i]);
+    text += model::quoted(words[i]);
   }
   return text;
 }

@@ -22,6 +22,12 @@ std::string_view name(Refusal refusal) {
       return "invalid_reference";
     case Refusal::PropertyNotAllowed:
       return "property_not_allowed";
+    case Refusal::ReadOnlyProperty:
+      return "read_only_property";
+    case Refusal::PropertyNotSet:
+      return "property_not_set";
+    case Refusal::NothingToUpdate:
+      return "nothing_to_update";
     case Refusal::MissingRequiredProperty:
       return "missing_required_property";
     case Refusal::MissingRequiredItem:

@@ -13,10 +13,13 @@ enum class Refusal : std::uint8_t {
   InvalidType,      // no such item type
   ItemExists,
   MethodNotAllowed,  // the item is in a place or a state where this cannot be done to it
-  ChildNotAllowed,   // the parent has no such slot
+  ChildNotAllowed,   // the parent has no such slot, or not for such an item
   InvalidChildType,  // an item of this type does not fit the slot
   InvalidReference,  // it cannot inherit from there
   PropertyNotAllowed,
+  ReadOnlyProperty,
+  PropertyNotSet,
+  NothingToUpdate,
   MissingRequiredProperty,
   MissingRequiredItem,
   Validation,   // a value, or values together, that the type refuses

@@ -64,6 +64,7 @@ struct ItemType {
   std::vector<Element> elements;  // the base's first, then in the order of the definition
   // Pairs of the pack that defined the check and the check.
   std::vector<std::pair<std::string, ItemCheck>> checks;
+  std::vector<std::pair<std::string, ModelCheck>> model_checks;
 
   // The same type, or one that extends it.
   bool is_a(const ItemType& other) const;

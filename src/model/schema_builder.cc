@@ -54,6 +54,7 @@ BuiltSchema SchemaBuilder::build() && {
     fill_item_checks(*draft);
     resolve_require(*draft);
   }
+  for (Draft* draft : in_order_of_bases()) fill_model_checks(*draft);
   find_required_child_cycles();
   check_migrations();
 

@@ -72,12 +72,20 @@ class SchemaBuilder {
   // schema_require.cc
   void resolve_require(Draft& draft);
 
+  // schema_model_checks.cc
+  void fill_model_checks(Draft& draft);
+  const Draft* named_type(const Draft& draft, const std::string& id, const Place& place);
+  void check_has_property(const Draft& draft, const std::string& name, const Place& place);
+  void check_unique(const Draft& draft, const UniqueCheck& check, const Place& place);
+  void check_lists(const Draft& draft, const ListsCheck& check, const Place& place);
+
   // schema_migrations.cc
   void check_migrations();
   void check_migration_versions(const PackDefinition& pack);
   // That the name which a step leaves behind is, after all later steps, one that there is.
   void check_step(const PackDefinition& pack, const std::vector<const MigrationStep*>& steps,
                   std::size_t at);
+  void check_added_value(const Place& place, const AddProperty& step, const Property& property);
 
   // What the name of a property, view or element is already used for in the type; empty: nothing.
   static std::string taken_as(const Draft& draft, std::string_view name);

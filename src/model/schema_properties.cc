@@ -78,6 +78,12 @@ void SchemaBuilder::fill_properties(Draft& draft) {
     const Property property{definition, type};
     draft.type->properties.emplace(definition.name, property);
     check_default(property);
+    if (definition.plugin_only && definition.required && !definition.default_value) {
+      error(definition.place,
+            "property '{}' is required and only plugins write it; it needs a default, or nobody "
+            "can make the item",
+            definition.name);
+    }
   }
 }
 

@@ -387,6 +387,72 @@ TEST(SchemaMigrations, LeadToTheTypesThereAre) {
                   "7: the migrations lead to item type 'tt', which no pack defines"));
 }
 
+TEST(SchemaModelChecks, NameWhatThereIs) {
+  PackDefinition pack = core();
+  ItemTypeDefinition t = type("t");
+  t.properties = {property("name", "text")};
+  t.elements = {element("parts", ElementKind::Collection, "t"),
+                element("log", ElementKind::Child, "root")};
+  t.model_checks = {{UniqueCheck{"name", {}, false}, at(1)},
+                    {UniqueCheck{"nmae", {"t"}, false}, at(2)},
+                    {UniqueCheck{"name", {"t", "root"}, false}, at(3)},
+                    {UniqueCheck{"name", {"tt"}, false}, at(4)},
+                    {ListsCheck{"name", "parts", "t"}, at(5)},
+                    {ListsCheck{"name", "log", "t"}, at(6)},
+                    {ListsCheck{"name", "part", "t"}, at(7)}};
+  ItemTypeDefinition u = type("u");
+  u.properties = {property("name", "text")};
+  u.model_checks = {{UniqueCheck{"name", {"t"}, false}, at(8)}};
+  pack.item_types.push_back(t);
+  pack.item_types.push_back(u);
+  EXPECT_THAT(
+      errors_of({pack}),
+      ElementsAre("2: item type 't': a check names 'nmae', which is no property; did you mean "
+                  "'name'?",
+                  "3: item type 'root': a check names 'name', which is no property",
+                  "4: item type 't': a check names item type 'tt', which no pack defines",
+                  "6: item type 't': a check names 'log', which is no collection of 't'",
+                  "7: item type 't': a check names 'part', which is no collection of 't'; did you "
+                  "mean 'parts'?",
+                  "8: item type 'u': what is unique among 't' is no rule for the type itself"));
+}
+
+TEST(SchemaMigrations, AddedValuesAreRightForTheirTypes) {
+  PackDefinition pack = core();
+  ItemTypeDefinition t = type("t");
+  t.properties = {property("size", "number"), property("label", "text"), property("note", "text")};
+  t.properties[1].required = true;
+  pack.item_types.push_back(t);
+  pack.migrations = {
+      {"1.0",
+       {step(AddProperty{"t", "length", "abc"}, 1), step(RenameProperty{"t", "length", "size"}, 2),
+        step(AddProperty{"t", "label", {}}, 3), step(AddProperty{"t", "note", {}}, 4)},
+       at(1)}};
+  EXPECT_THAT(errors_of({pack}),
+              ElementsAre(HasSubstr("1: the value for property 'length' is refused by its type: "),
+                          "3: property 'label' is required and has no default; the step needs a "
+                          "`value`"));
+}
+
+TEST(SchemaMigrations, RemoveWhatIsNotThereAnyMore) {
+  PackDefinition pack = core();
+  ItemTypeDefinition t = type("t");
+  t.elements = {element("disks", ElementKind::Collection, "root"),
+                element("log", ElementKind::Child, "t")};
+  pack.item_types.push_back(t);
+  pack.migrations = {
+      {"1.0",
+       {step(RemoveElement{"t", "names", true}, 1), step(RemoveElement{"t", "disks", true}, 2),
+        step(RemoveElement{"t", "log", false}, 3), step(RemoveElement{"t", "log", true}, 4)},
+       at(1)}};
+  EXPECT_THAT(errors_of({pack}),
+              ElementsAre("2: the migrations remove collection 'disks' of 't', which still has it",
+                          "3: the migrations remove child 'log' of 't', which still has it"));
+  pack.migrations.front().steps = {step(RemoveElement{"t", "disks", true}, 1),
+                                   step(AddCollection{"t", "disks"}, 2)};
+  EXPECT_THAT(errors_of({pack}), IsEmpty());
+}
+
 TEST(SchemaMigrations, ComeInTheOrderOfTheirVersions) {
   PackDefinition pack = core();
   pack.migrations = {

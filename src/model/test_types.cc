@@ -59,6 +59,7 @@ ItemTypeDefinition node_type() {
   locked.default_value = "false";
   locked.user_may_update = false;
   locked.plugin_may_update = true;
+  locked.plugin_only = true;
   PropertyDefinition password = property("password", "word");
   password.secret = true;
   ElementDefinition system = element("system", ElementKind::Reference, "system");

@@ -28,6 +28,7 @@ Json property_json(const Property& property) {
                {"required", definition.required},
                {"user_may_update", definition.user_may_update},
                {"plugin_may_update", definition.plugin_may_update},
+               {"plugin_only", definition.plugin_only},
                {"configuration", definition.configuration},
                {"site_specific", definition.site_specific},
                {"secret", definition.secret},
@@ -116,6 +117,21 @@ std::string check_text(const ItemCheck& check) {
       check);
 }
 
+std::string check_text(const ModelCheck& check) {
+  return std::visit(Overloaded{
+                        [](const UniqueCheck& unique) {
+                          return fmt::format("'{}' is unique among items of type {}{}",
+                                             unique.property, quoted_list(unique.among),
+                                             unique.ignore_case ? ", in upper or lower case" : "");
+                        },
+                        [](const ListsCheck& lists) {
+                          return fmt::format("'{}' lists ids in '{}' of the {} that it is below",
+                                             lists.property, lists.collection, lists.of);
+                        },
+                    },
+                    check);
+}
+
 Json item_type_json(const Schema& schema, const ItemType& type) {
   Json properties = Json::object();
   for (const auto& [name, property] : type.properties) properties[name] = property_json(property);
@@ -127,6 +143,9 @@ Json item_type_json(const Schema& schema, const ItemType& type) {
   for (const Element& element : type.elements) elements.push_back(element_json(element));
   Json checks = Json::array();
   for (const auto& [pack, check] : type.checks) {
+    checks.push_back({{"pack", pack}, {"check", check_text(check)}});
+  }
+  for (const auto& [pack, check] : type.model_checks) {
     checks.push_back({{"pack", pack}, {"check", check_text(check)}});
   }
   Json extended_by = Json::array();

@@ -13,5 +13,6 @@ std::string_view kind_word(ElementKind kind);
 // A check in the words of a pack: "integer_range 1..9".
 std::string check_text(const ValueCheck& check);
 std::string check_text(const ItemCheck& check);
+std::string check_text(const ModelCheck& check);
 
 }  // namespace muster::model

@@ -33,9 +33,9 @@ void decode_types(const document::Document& file, model::PackDefinition& pack,
 std::vector<model::ValueCheck> decode_value_checks(const document::Document& file,
                                                    const document::List* list,
                                                    document::Problems& problems);
-std::vector<model::ItemCheck> decode_item_checks(const document::Document& file,
-                                                 const document::List* list,
-                                                 document::Problems& problems);
+// Checks of the properties of one item, and those across items.
+void decode_item_checks(const document::Document& file, const document::List* list,
+                        model::ItemTypeDefinition& type, document::Problems& problems);
 std::vector<model::Migration> decode_migrations(const document::Document& file,
                                                 const document::List* list,
                                                 document::Problems& problems);

@@ -18,8 +18,8 @@ using document::Problems;
 constexpr std::array<std::string_view, 11> kValueChecks = {
     "integer",          "integer_range", "length",        "not_empty",  "not_digits", "network",
     "not_zero_address", "ip_address",    "ipv6_and_mask", "restricted", "plugin"};
-constexpr std::array<std::string_view, 4> kItemChecks = {"max_value", "one_property", "directory",
-                                                         "plugin"};
+constexpr std::array<std::string_view, 6> kItemChecks = {"max_value", "one_property", "directory",
+                                                         "plugin",    "unique",       "lists"};
 constexpr std::array<std::string_view, 3> kVersions = {"4", "6", "both"};
 
 // Reads the arguments of checks, with the reports that name them.
@@ -97,6 +97,26 @@ class Arguments {
     MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
                      fmt::format("check '{}'", word_.word), problems_);
     model::MaxValueCheck check{reader.required_text("property"), reader.required_text("limit")};
+    reader.finish();
+    return check;
+  }
+
+  model::UniqueCheck unique() {
+    static const document::Value kNothing;
+    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
+                     fmt::format("check '{}'", word_.word), problems_);
+    model::UniqueCheck check{reader.required_text("property"), reader.texts("among"),
+                             reader.flag("ignore_case").value_or(false)};
+    reader.finish();
+    return check;
+  }
+
+  model::ListsCheck lists() {
+    static const document::Value kNothing;
+    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
+                     fmt::format("check '{}'", word_.word), problems_);
+    model::ListsCheck check{reader.required_text("property"), reader.required_text("collection"),
+                            reader.required_text("of")};
     reader.finish();
     return check;
   }
@@ -184,18 +204,22 @@ std::vector<model::ValueCheck> decode_value_checks(const Document& file, const d
   return checks;
 }
 
-std::vector<model::ItemCheck> decode_item_checks(const Document& file, const document::List* list,
-                                                 Problems& problems) {
-  std::vector<model::ItemCheck> checks;
-  if (list == nullptr) return checks;
+void decode_item_checks(const Document& file, const document::List* list,
+                        model::ItemTypeDefinition& type, Problems& problems) {
+  if (list == nullptr) return;
   for (const document::Value& value : *list) {
     const std::optional<Word> word =
         read_word(file, value, "check of an item", kItemChecks, problems);
     if (!word) continue;
-    auto check = decode_item_check(*word, Arguments(file, *word, problems));
-    if (check) checks.push_back(std::move(*check));
+    Arguments arguments(file, *word, problems);
+    if (word->word == "unique") {
+      type.model_checks.push_back({arguments.unique(), word->place});
+    } else if (word->word == "lists") {
+      type.model_checks.push_back({arguments.lists(), word->place});
+    } else if (auto check = decode_item_check(*word, arguments)) {
+      type.checks.push_back(std::move(*check));
+    }
   }
-  return checks;
 }
 
 }  // namespace muster::pack

@@ -12,8 +12,9 @@ using document::Document;
 using document::MapReader;
 using document::Problems;
 
-constexpr std::array<std::string_view, 5> kSteps = {
-    "add_property", "remove_property", "rename_property", "rename_type", "add_collection"};
+constexpr std::array<std::string_view, 7> kSteps = {
+    "add_property",   "remove_property",   "rename_property", "rename_type",
+    "add_collection", "remove_collection", "remove_child"};
 
 std::optional<model::MigrationStep> decode_step(const Document& file, const document::Value& value,
                                                 Problems& problems) {
@@ -38,9 +39,14 @@ std::optional<model::MigrationStep> decode_step(const Document& file, const docu
                                         reader.required_text("to")};
   } else if (word->word == "rename_type") {
     step.change = model::RenameType{reader.required_text("from"), reader.required_text("to")};
-  } else {
+  } else if (word->word == "add_collection") {
     step.change =
         model::AddCollection{reader.required_text("type"), reader.required_text("collection")};
+  } else {
+    const bool is_collection = word->word == "remove_collection";
+    step.change = model::RemoveElement{reader.required_text("type"),
+                                       reader.required_text(is_collection ? "collection" : "child"),
+                                       is_collection};
   }
   reader.finish();
   return step;

@@ -47,6 +47,8 @@ migrations:
       - rename_property: {type: site, from: a, to: b}
       - rename_type: {from: page, to: site}
       - add_collection: {type: site, collection: aliases}
+      - remove_collection: {type: site, collection: names}
+      - remove_child: {type: site, child: log}
 )");
   EXPECT_THAT(decoded.problems, IsEmpty());
   const model::PackDefinition& pack = decoded.pack.definition;
@@ -59,12 +61,18 @@ migrations:
   EXPECT_TRUE(pack.has_plugin);
   EXPECT_EQ(decoded.pack.program, "bin/plugin");
   ASSERT_THAT(pack.migrations, SizeIs(1));
-  ASSERT_THAT(pack.migrations[0].steps, SizeIs(5));
+  ASSERT_THAT(pack.migrations[0].steps, SizeIs(7));
   const auto& add = std::get<model::AddProperty>(pack.migrations[0].steps[0].change);
   EXPECT_EQ(add.value, "80");
   EXPECT_EQ(std::get<model::RenameType>(pack.migrations[0].steps[3].change).to, "site");
   EXPECT_EQ(std::get<model::AddCollection>(pack.migrations[0].steps[4].change).collection,
             "aliases");
+  const auto& names = std::get<model::RemoveElement>(pack.migrations[0].steps[5].change);
+  EXPECT_EQ(names.element, "names");
+  EXPECT_TRUE(names.is_collection);
+  const auto& log = std::get<model::RemoveElement>(pack.migrations[0].steps[6].change);
+  EXPECT_EQ(log.element, "log");
+  EXPECT_FALSE(log.is_collection);
 }
 
 TEST(DecodePack, TellsEverythingThatIsWrongInTheManifest) {
@@ -118,6 +126,7 @@ item_types:
       port: {type: port, description: d, default: 080, required: true, user_may_update: false,
              plugin_may_update: true, configuration: false, site_specific: true, secret: true,
              deprecated: true}
+      locked: {type: port, plugin_only: true}
     views:
       order: {type: port, description: v, method: get_order}
       plain: {}
@@ -131,6 +140,8 @@ item_types:
       - one_property: [port, other]
       - directory: port
       - plugin: check_site
+      - unique: {property: port, among: [site, base], ignore_case: true}
+      - lists: {property: other, collection: b, of: site}
 )");
   EXPECT_THAT(decoded.problems, IsEmpty());
   const model::PackDefinition& pack = decoded.pack.definition;
@@ -153,7 +164,9 @@ item_types:
   EXPECT_EQ(property.default_value, "080");
   EXPECT_TRUE(property.required && property.plugin_may_update && property.site_specific &&
               property.secret && property.deprecated);
-  EXPECT_FALSE(property.user_may_update || property.configuration);
+  EXPECT_FALSE(property.user_may_update || property.configuration || property.plugin_only);
+  const model::PropertyDefinition& locked = site.properties.at(1);
+  EXPECT_TRUE(locked.plugin_only && locked.plugin_may_update && !locked.user_may_update);
   EXPECT_EQ(site.views.at(0).method, "get_order");
   EXPECT_EQ(site.views.at(1).method, "plain");
   EXPECT_TRUE(site.elements.at(0).required);
@@ -164,6 +177,12 @@ item_types:
   EXPECT_EQ(site.elements.at(3).kind, model::ElementKind::RefCollection);
   EXPECT_TRUE(site.elements.at(3).exclusive);
   EXPECT_EQ(site.checks.size(), 4U);
+  ASSERT_THAT(site.model_checks, SizeIs(2));
+  EXPECT_EQ(std::get<model::UniqueCheck>(site.model_checks[0].check),
+            (model::UniqueCheck{"port", {"site", "base"}, true}));
+  EXPECT_EQ(to_text(site.model_checks[0].place).substr(0, 15), "p/types/t.yaml:");
+  const auto& lists = std::get<model::ListsCheck>(site.model_checks[1].check);
+  EXPECT_EQ(lists.property + " " + lists.collection + " " + lists.of, "other b site");
 }
 
 TEST(DecodeTypes, TellsEverythingThatIsWrong) {

@@ -47,6 +47,11 @@ model::PropertyDefinition decode_property(const Document& file, const Entry& ent
   property.required = reader.flag("required").value_or(false);
   property.user_may_update = reader.flag("user_may_update").value_or(true);
   property.plugin_may_update = reader.flag("plugin_may_update").value_or(false);
+  if (reader.flag("plugin_only").value_or(false)) {
+    property.plugin_only = true;
+    property.plugin_may_update = true;
+    property.user_may_update = false;
+  }
   property.configuration = reader.flag("configuration").value_or(true);
   property.site_specific = reader.flag("site_specific").value_or(false);
   property.secret = reader.flag("secret").value_or(false);
@@ -153,7 +158,7 @@ model::ItemTypeDefinition decode_item_type(const Document& file, const Entry& en
       decode_members<model::ViewDefinition>(file, reader.map("views"), problems, decode_view);
   type.elements = decode_members<model::ElementDefinition>(file, reader.map("elements"), problems,
                                                            decode_element);
-  type.checks = decode_item_checks(file, reader.list("checks"), problems);
+  decode_item_checks(file, reader.list("checks"), type, problems);
   reader.finish();
   return type;
 }

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
+
+#include "model/fit.h"
 
 namespace muster::store {
 namespace {
@@ -11,26 +15,12 @@ namespace {
 constexpr std::size_t kModelPage = 5000;
 constexpr std::size_t kProblemsShown = 20;
 
-// Everything that keeps a stored model from being used.
-class Obstacles {
- public:
-  void add(std::string problem) {
-    if (++count_ <= kProblemsShown) text_ += fmt::format("\n  {}", problem);
-  }
-  bool any() const { return count_ != 0; }
-  Error to_error() const {
-    std::string text = text_;
-    if (count_ > kProblemsShown) text += fmt::format("\n  and {} more", count_ - kProblemsShown);
-    return Error{ErrorCode::DecodeFailed,
-                 fmt::format("the model in the store cannot be used with these packs; give the "
-                             "packs that it was made with, or a version of them with migrations:{}",
-                             text)};
-  }
-
- private:
-  std::string text_;
-  std::size_t count_ = 0;
-};
+Error unusable(const model::Misfits& misfits) {
+  return {ErrorCode::ModelUnfit,
+          fmt::format("the model in the store cannot be used with these packs; give the packs that "
+                      "it was made with, or a version of them with migrations:{}",
+                      misfits.text(kProblemsShown))};
+}
 
 // Each stored item, in an order in which what is above comes first.
 template <typename Visit>
@@ -48,72 +38,68 @@ Result<void> for_each_item(Store& store, Visit visit) {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const model::Schema& schema, Obstacles& obstacles)
-      : schema_(schema), obstacles_(obstacles) {}
+  TreeBuilder(const model::Schema& schema, model::Misfits& misfits)
+      : schema_(schema), misfits_(misfits) {}
 
   // What is above it must have been added before.
   void add(const model::Path& path, model::ItemRecord record) {
     auto item = model::to_item(std::move(record), schema_);
-    if (!item) return obstacles_.add(fmt::format("{}: {}", path.text(), item.error().message));
+    if (!item) {
+      unusable_.insert(path);
+      return misfits_.add(path, item.error().message);
+    }
     if (path.is_root()) {
       tree_.emplace(std::move(*item));
       return;
     }
     const model::Node* parent = tree_ ? tree_->find(path.parent()) : nullptr;
-    if (!parent)
-      return obstacles_.add(fmt::format("{}: what it stands in is missing", path.text()));
+    // Of a type that is not there one item is told, not everything below it.
+    if (!parent) return left_out(path.parent(), path);
     const model::Node& node = tree_->add(*parent, path.id(), std::move(*item));
     if (node.item().source && !node.source()) unconnected_.push_back(&node);
   }
 
   std::optional<model::Tree> finish() {
-    for (const model::Node* node : unconnected_) {
-      if (!tree_->connect(*node)) {
-        obstacles_.add(fmt::format("{}: inherits from {}, which is not there", node->path().text(),
-                                   node->item().source->text()));
-      }
-    }
     if (!tree_) {
-      obstacles_.add("/: the root is missing");
+      if (!misfits_.any()) misfits_.add(model::Path(), "the root is missing");
       return std::nullopt;
     }
-    check_collections(tree_->root());
+    for (const model::Node* node : unconnected_) {
+      if (tree_->connect(*node) || unusable_.contains(*node->item().source)) continue;
+      misfits_.add(node->path(), fmt::format("inherits from {}, which is not there",
+                                             node->item().source->text()));
+    }
+    model::check_fit(*tree_, schema_, unusable_, misfits_);
     return std::move(tree_);
   }
 
  private:
-  // Collections come into being with their owner; one that a newer pack has brought needs a
-  // migration.
-  void check_collections(const model::Node& node) {
-    if (!node.item().is_collection()) {
-      for (const model::Element& element : node.item().type->elements) {
-        if (!element.is_collection() || node.find_child(element.definition.name)) continue;
-        obstacles_.add(fmt::format(
-            "{}: has no '{}', which item type '{}' of pack '{}' has; the pack needs a migration "
-            "with add_collection",
-            node.path().text(), element.definition.name, node.item().type->id,
-            node.item().type->pack));
-      }
-    }
-    for (const auto& child : node.children()) check_collections(*child);
+  void left_out(const model::Path& parent, const model::Path& path) {
+    if (!unusable_.contains(parent)) misfits_.add(path, "what it stands in is missing");
+    unusable_.insert(path);
   }
 
   const model::Schema& schema_;
-  Obstacles& obstacles_;
+  model::Misfits& misfits_;
   std::optional<model::Tree> tree_;
   std::vector<const model::Node*> unconnected_;
+  std::set<model::Path> unusable_;
 };
 
 Result<model::Path> path_of(const std::string& key) { return model::Path::parse(key); }
 
+std::string unreadable(const std::string& key, const Error& error) {
+  return fmt::format("the record '{}' cannot be read: {}", key, error.message);
+}
+
 std::optional<model::Tree> build_as_it_is(Store& store, const model::Schema& schema,
-                                          Obstacles& obstacles, Result<void>& read) {
-  TreeBuilder builder(schema, obstacles);
+                                          model::Misfits& misfits, Result<void>& read) {
+  TreeBuilder builder(schema, misfits);
   read = for_each_item(store, [&](const std::string& key, Result<model::ItemRecord> record) {
     const auto path = path_of(key);
     if (!path || !record) {
-      obstacles.add(
-          fmt::format("{}: {}", key, path ? record.error().message : path.error().message));
+      misfits.add(path.value_or(model::Path()),
+                  unreadable(key, path ? record.error() : path.error()));
     } else {
       builder.add(*path, std::move(*record));
     }
@@ -129,13 +115,13 @@ struct Migrated {
 };
 
 Result<Migrated> build_migrated(Store& store, const model::Schema& schema,
-                                const model::PackVersions& from, Obstacles& obstacles) {
+                                const model::PackVersions& from, model::Misfits& misfits) {
   model::ItemRecords before;
   MUSTER_TRY(for_each_item(store, [&](const std::string& key, Result<model::ItemRecord> record) {
     auto path = path_of(key);
     if (!path || !record) {
-      obstacles.add(
-          fmt::format("{}: {}", key, path ? record.error().message : path.error().message));
+      misfits.add(path.value_or(model::Path()),
+                  unreadable(key, path ? record.error() : path.error()));
     } else {
       before.emplace_hint(before.end(), std::move(*path), std::move(*record));
     }
@@ -143,7 +129,7 @@ Result<Migrated> build_migrated(Store& store, const model::Schema& schema,
   model::ItemRecords after = before;
   Migrated result;
   result.done = model::migrate(after, from, schema);
-  TreeBuilder builder(schema, obstacles);
+  TreeBuilder builder(schema, misfits);
   for (const auto& [path, record] : after) builder.add(path, record);
   result.tree = builder.finish();
   if (!result.tree) return result;
@@ -151,11 +137,16 @@ Result<Migrated> build_migrated(Store& store, const model::Schema& schema,
     const auto old = before.find(path);
     if (old != before.end() && old->second == record) continue;
     const model::Node* node = result.tree->find(path);
-    if (!node) continue;  // told as an obstacle
+    if (!node) continue;  // told as a misfit
     // What it was has no meaning for these types; that it was there is all that counts.
     const model::ItemPtr was = old == before.end() ? nullptr : node->item_ptr();
     result.rewrite.push_back({path, was, node->item_ptr()});
   }
+  for (const auto& [path, record] : before) {
+    if (after.contains(path)) continue;
+    result.rewrite.push_back({path, result.tree->root().item_ptr(), nullptr});
+  }
+  std::ranges::sort(result.rewrite, {}, &model::Change::path);
   return result;
 }
 
@@ -290,20 +281,23 @@ Result<std::optional<core::RestoredModel>> load_model(Store& store, const model:
   }
   MUSTER_TRY_ASSIGN(const model::PackVersions from, decode_packs(*packs));
 
-  Obstacles obstacles;
-  for (const std::string& problem : model::version_problems(from, schema)) obstacles.add(problem);
-  if (obstacles.any()) return fail(obstacles.to_error());
+  model::Misfits misfits;
+  for (const std::string& older : model::version_problems(from, schema)) misfits.add_first(older);
+  if (misfits.any()) return fail(unusable(misfits));
 
   const bool packs_changed = from != model::versions_of(schema);
   Migrated migrated;
   if (packs_changed) {
-    MUSTER_TRY_ASSIGN(migrated, build_migrated(store, schema, from, obstacles));
+    MUSTER_TRY_ASSIGN(migrated, build_migrated(store, schema, from, misfits));
   } else {
     Result<void> read;
-    migrated.tree = build_as_it_is(store, schema, obstacles, read);
+    migrated.tree = build_as_it_is(store, schema, misfits, read);
     MUSTER_TRY(std::move(read));
   }
-  if (obstacles.any() || !migrated.tree) return fail(obstacles.to_error());
+  if (misfits.any() || !migrated.tree) {
+    for (const std::string& gone : model::missing_packs(from, schema)) misfits.add_first(gone);
+    return fail(unusable(misfits));
+  }
 
   core::RestoredModel restored{.tree = std::move(*migrated.tree),
                                .revision = revision,

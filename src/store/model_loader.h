@@ -16,7 +16,7 @@ namespace muster::store {
 
 // The model for the types that there are now, migrated where packs have become newer. Nothing: the
 // store has none yet. An item that cannot be used is not passed over, because a plan of what is
-// left would take it off its hosts: the error (DecodeFailed) tells all that is in the way.
+// left would take it off its hosts: the error (ModelUnfit) tells all that is in the way.
 Result<std::optional<core::RestoredModel>> load_model(Store& store, const model::Schema& schema);
 
 // Revisions with a number below `before` (0: all), newest first.

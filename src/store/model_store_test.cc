@@ -11,6 +11,7 @@ namespace muster::store {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 model::Path path(const std::string& text) { return *model::Path::parse(text); }
 
@@ -142,6 +143,62 @@ TEST_F(ModelStoreTest, WhatIsMissingIsToldAllAtOnceAndNothingIsTouched) {
   EXPECT_THAT(started.error().message, HasSubstr("'version'"));
   EXPECT_THAT(started.error().message, HasSubstr("'bundle'"));
   ASSERT_TRUE(start(model::testing::test_schema()));
+}
+
+TEST_F(ModelStoreTest, ACollectionIsDroppedByAMigrationOnly) {
+  model::PackDefinition pack = model::testing::test_pack();
+  ASSERT_TRUE(start(schema_of(pack)));
+  create("/software/items", "all", "bundle", {{"name", "all"}});
+  create("/software/items/all/parts", "one", "package", {{"name", "one"}});
+  pack.version = "1.1";
+  for (model::ItemTypeDefinition& type : pack.item_types) {
+    if (type.id == "bundle") type.elements.clear();
+  }
+  const auto refused = start(schema_of(pack));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::ModelUnfit);
+  EXPECT_THAT(refused.error().message, HasSubstr("/software/items/all/parts: "));
+  EXPECT_THAT(refused.error().message, HasSubstr("remove_collection"));
+
+  pack.migrations = {{"1.1", {{model::RemoveElement{"bundle", "parts", true}, {}}}, {}}};
+  ASSERT_TRUE(start(schema_of(pack)));
+  EXPECT_EQ(find("/software/items/all/parts"), nullptr);
+  const auto heads = list_revisions(store_, 0, 1);
+  ASSERT_TRUE(heads);
+  EXPECT_EQ(heads->front().removed, 2u);
+  ASSERT_TRUE(start(schema_of(pack)));
+  EXPECT_EQ(find("/software/items/all/parts"), nullptr);
+  EXPECT_EQ(engine_->model()->revision, 4u);
+}
+
+TEST_F(ModelStoreTest, APackThatIsNotLoadedIsNamedFirst) {
+  const model::PackDefinition core = model::testing::test_pack();
+  model::PackDefinition web;
+  web.name = "web";
+  web.version = "1.0";
+  web.needs = {{"core", "1.0", {}}};
+  model::ItemTypeDefinition page;
+  page.id = "web-page";
+  page.extends = "package";
+  model::ElementDefinition aliases;
+  aliases.name = "aliases";
+  aliases.kind = model::ElementKind::Collection;
+  aliases.type = "package";
+  page.elements = {aliases};
+  web.item_types = {page};
+  ASSERT_TRUE(start(model::build_schema({core, web}).schema));
+  // As long as no item is of it, nobody misses it.
+  ASSERT_TRUE(start(schema_of(core)));
+  ASSERT_TRUE(start(model::build_schema({core, web}).schema));
+  create("/software/items", "p", "web-page", {{"name", "p"}});
+  create("/software/items", "q", "web-page", {{"name", "q"}});
+  const auto started = start(schema_of(core));
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message,
+              HasSubstr("migrations:\n  pack 'web' 1.0, with which the model was made, is not "
+                        "loaded; give it with --pack\n  /software/items/p and 1 more: there is no "
+                        "item type 'web-page'"));
+  EXPECT_THAT(started.error().message, Not(HasSubstr("aliases")));
 }
 
 TEST_F(ModelStoreTest, AnOlderPackIsRefused) {

@@ -37,6 +37,12 @@ ErrorCode code_of(model::Refusal refusal) {
       return ErrorCode::InvalidReference;
     case model::Refusal::PropertyNotAllowed:
       return ErrorCode::PropertyNotAllowed;
+    case model::Refusal::ReadOnlyProperty:
+      return ErrorCode::ReadOnlyProperty;
+    case model::Refusal::PropertyNotSet:
+      return ErrorCode::PropertyNotSet;
+    case model::Refusal::NothingToUpdate:
+      return ErrorCode::NothingToUpdate;
     case model::Refusal::MissingRequiredProperty:
       return ErrorCode::MissingRequiredProperty;
     case model::Refusal::MissingRequiredItem:
