@@ -22,6 +22,7 @@ struct Spot {
   const Node* node = nullptr;      // null: nothing is there yet
   const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
+  bool is_reference = false;  // items there inherit
 };
 
 class Comparer {
@@ -32,6 +33,7 @@ class Comparer {
     if (spot.is_collection) {
       check_bare(spot.path, wanted);
     } else if (!spot.node) {
+      if (!has_type(spot, wanted)) return;
       make(spot, wanted);
       // What it takes over is not there yet.
       if (wanted.inherit) return;
@@ -64,6 +66,16 @@ class Comparer {
     wrong(Refusal::PropertyNotAllowed, path,
           fmt::format("{} is a collection: it holds items and has no type and no properties",
                       path.text()));
+  }
+
+  // False, and told: the slot takes several types, and none is named.
+  bool has_type(const Spot& spot, const Declaration& wanted) {
+    const bool named = wanted.type || wanted.inherit || spot.is_reference;
+    if (named || !spot.type || !spot.type->is_abstract) return true;
+    wrong(Refusal::InvalidType, spot.path,
+          fmt::format("{} needs a 'type': {}", spot.path.text(),
+                      schema_.abstract_problem(*spot.type)));
+    return false;
   }
 
   void make(const Spot& spot, const Declaration& wanted) {
@@ -170,11 +182,13 @@ class Comparer {
     below.node = node ? node->find_child(id) : nullptr;
     if (below.node) {
       below.is_collection = below.node->item().is_collection();
+      below.is_reference = below.node->item().item_class == ItemClass::RefCollection;
       below.type = below.node->item().type;
       return below;
     }
     if (spot.is_collection) {
       below.type = spot.type;
+      below.is_reference = spot.is_reference;
       return below;
     }
     const ItemType* above = node          ? node->item().type
@@ -184,6 +198,7 @@ class Comparer {
     if (!element) return below;
     below.type = element->type;
     below.is_collection = element->is_collection();
+    below.is_reference = element->is_reference();
     return below;
   }
 
@@ -265,6 +280,7 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
   spot.node = tree.find(at);
   if (spot.node) {
     spot.is_collection = spot.node->item().is_collection();
+    spot.is_reference = spot.node->item().item_class == ItemClass::RefCollection;
     spot.type = spot.node->item().type;
   } else if (const Node* parent = tree.find(at.parent())) {
     const Element* element =
@@ -273,6 +289,8 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
                 : element                      ? element->type
                                                : nullptr;
     spot.is_collection = element && element->is_collection();
+    spot.is_reference =
+        element ? element->is_reference() : parent->item().item_class == ItemClass::RefCollection;
   }
   comparer.compare(spot, wanted);
   return comparer.finish();

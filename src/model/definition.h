@@ -125,6 +125,7 @@ struct ItemTypeDefinition {
   std::vector<ItemCheck> checks;
   bool deprecated = false;
   Place place;
+  bool is_abstract = false;  // there are no items of the type itself
 };
 
 struct PackNeed {
