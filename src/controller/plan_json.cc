@@ -83,7 +83,9 @@ Json requirement_json(const plan::Plan& plan, const plan::Requirement& requireme
   if (const auto* item = std::get_if<plan::RequiredItem>(&requirement)) {
     return {{"item", item->path.text()}};
   }
-  return {{"call", call_json(std::get<plan::RequiredCall>(requirement).call)}};
+  const auto& required = std::get<plan::RequiredCall>(requirement);
+  if (required.is_of_type()) return {{"every", required.call.type}};
+  return {{"call", call_json(required.call)}};
 }
 
 Json value_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }

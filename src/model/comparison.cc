@@ -30,6 +30,7 @@ struct Spot {
   const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
   const ItemType* without_slot = nullptr;  // of the item above, which has nothing called so
+  bool is_reference = false;  // items there inherit
 };
 
 Spot spot_in(const ItemType& above, Path path) {
@@ -39,6 +40,7 @@ Spot spot_in(const ItemType& above, Path path) {
   if (element) {
     spot.type = element->type;
     spot.is_collection = element->is_collection();
+    spot.is_reference = element->is_reference();
   } else {
     spot.without_slot = &above;
   }
@@ -57,6 +59,7 @@ class Comparer {
     if (spot.is_collection) {
       check_bare(spot.path, wanted);
     } else if (!spot.node) {
+      if (!has_type(spot, wanted)) return;
       make(spot, wanted);
       // What it takes over is not there yet; of what has no known type nothing can be said.
       if (wanted.inherit || !type_to_be(spot, wanted)) return;
@@ -89,6 +92,16 @@ class Comparer {
     wrong(Refusal::PropertyNotAllowed, path,
           fmt::format("{} is a collection: it holds items and has no type and no properties",
                       path.text()));
+  }
+
+  // False, and told: the slot takes several types, and none is named.
+  bool has_type(const Spot& spot, const Declaration& wanted) {
+    const bool named = wanted.type || wanted.inherit || spot.is_reference;
+    if (named || !spot.type || !spot.type->is_abstract) return true;
+    wrong(Refusal::InvalidType, spot.path,
+          fmt::format("{} needs a 'type': {}", spot.path.text(),
+                      schema_.abstract_problem(*spot.type)));
+    return false;
   }
 
   void make(const Spot& spot, const Declaration& wanted) {
@@ -197,11 +210,13 @@ class Comparer {
     below.node = node ? node->find_child(id) : nullptr;
     if (below.node) {
       below.is_collection = below.node->item().is_collection();
+      below.is_reference = below.node->item().item_class == ItemClass::RefCollection;
       below.type = below.node->item().type;
       return below;
     }
     if (spot.is_collection) {
       below.type = spot.type;
+      below.is_reference = spot.is_reference;
       return below;
     }
     const ItemType* above = node ? node->item().type : type_to_be(spot, wanted);
@@ -298,10 +313,12 @@ Comparison compare(const Tree& tree, const Schema& schema, const Path& at,
   spot.node = tree.find(at);
   if (spot.node) {
     spot.is_collection = spot.node->item().is_collection();
+    spot.is_reference = spot.node->item().item_class == ItemClass::RefCollection;
     spot.type = spot.node->item().type;
   } else if (const Node* parent = tree.find(at.parent())) {
     if (parent->item().is_collection()) {
       spot.type = parent->item().type;
+      spot.is_reference = parent->item().item_class == ItemClass::RefCollection;
     } else {
       spot = spot_in(*parent->item().type, at);
     }

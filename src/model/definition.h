@@ -152,6 +152,7 @@ struct ItemTypeDefinition {
   bool deprecated = false;
   Place place;
   std::vector<ModelCheckDefinition> model_checks = {};
+  bool is_abstract = false;  // there are no items of the type itself
 };
 
 struct PackNeed {

@@ -38,6 +38,10 @@ void Editor::create(const Node& parent, const CreateItem& operation, const ItemT
     return;
   }
   if (!check_child_type(*slot, type, path)) return;
+  if (type.is_abstract) {
+    wrong(Refusal::InvalidType, path, "", "{}", schema_.abstract_problem(type));
+    return;
+  }
 
   Properties properties;
   for (const auto& [name, value] : operation.properties) {

@@ -63,12 +63,13 @@ class JsonSchemaMaker {
     for (const auto& [id, type] : schema_.item_types()) {
       defs["properties." + id] = properties(*type);
       defs["item." + id] = item(*type);
-      defs["slot." + id] = slot(*type, false);
-      defs["child." + id] = slot(*type, true);
+      defs["slot." + id] = slot(*type);
+      defs["untyped." + id] = untyped(*type);
       defs["reference." + id] = reference(*type);
     }
     defs["override"] = override_schema();
     Json root = item(schema_.root());
+    root["type"] = "object";
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     root["title"] = "A Muster model";
     root["$defs"] = std::move(defs);
@@ -103,7 +104,7 @@ class JsonSchemaMaker {
           {"maxProperties", element.definition.max},
           {"additionalProperties", ref((element.is_reference() ? "reference." : "slot.") + type)}};
     } else {
-      schema = ref((element.is_reference() ? "reference." : "child.") + type);
+      schema = ref((element.is_reference() ? "reference." : "slot.") + type);
     }
     if (!element.definition.description.empty()) {
       schema["description"] = element.definition.description;
@@ -119,51 +120,79 @@ class JsonSchemaMaker {
     return fields;
   }
 
-  // An item of exactly this type.
+  // An item of exactly this type. No property is required: of an item that is there already, or
+  // that another file of the same folder declares too, a file only names what it changes.
   static Json item(const ItemType& type) {
     Json fields = elements(type);
     fields["type"] = type_names({type.id});
     fields["properties"] = ref("properties." + type.id);
-    Json schema = {
-        {"type", "object"}, {"properties", std::move(fields)}, {"additionalProperties", false}};
+    Json schema = {{"type", {"object", "null"}},
+                   {"properties", std::move(fields)},
+                   {"additionalProperties", false}};
     if (!type.description.empty()) schema["description"] = type.description;
     if (type.deprecated) schema["deprecated"] = true;
-    Json required = Json::array();
-    for (const auto& [name, property] : type.properties) {
-      if (property.definition.required && !property.definition.default_value) {
-        required.push_back(name);
-      }
-    }
-    if (!required.empty()) {
-      schema["required"] = {"properties"};
-      schema["properties"]["properties"] = {
-          {"allOf", {ref("properties." + type.id), {{"type", "object"}, {"required", required}}}}};
-    }
     return schema;
   }
 
   std::vector<std::string> types_of(const ItemType& base) const {
     std::vector<std::string> names;
-    for (const auto& [id, type] : schema_.item_types()) {
-      if (type->is_a(base)) names.push_back(id);
-    }
+    for (const ItemType* type : schema_.concrete_types(base)) names.push_back(type->id);
     return names;
   }
 
-  // An item of the type or of one that extends it, chosen by `type`. A child may leave it out.
-  Json slot(const ItemType& base, bool type_is_optional) const {
+  // Properties of all types that an item of the slot may have. Of two types that use a name, either
+  // may be meant.
+  Json all_properties(const ItemType& base) const {
+    Json fields = Json::object();
+    for (const ItemType* type : schema_.concrete_types(base)) {
+      for (const auto& [name, property] : type->properties) {
+        Json value = value_schema(property);
+        const auto known = fields.find(name);
+        if (known == fields.end()) {
+          fields[name] = std::move(value);
+        } else if (*known != value) {
+          *known = any_value();
+        }
+      }
+    }
+    return fields;
+  }
+
+  // An item that does not say of which type it is: one that is there already, or, in a slot of a
+  // type that is not abstract, a new one of that type.
+  Json untyped(const ItemType& base) const {
+    Json fields = Json::object();
+    for (const ItemType* type : schema_.concrete_types(base)) {
+      for (const Element& entry : type->elements) {
+        Json value = element(entry);
+        const auto known = fields.find(entry.definition.name);
+        if (known == fields.end()) {
+          fields[entry.definition.name] = std::move(value);
+        } else if (*known != value) {
+          *known = ref("override");
+        }
+      }
+    }
+    fields["properties"] = {{"type", {"object", "null"}},
+                            {"properties", all_properties(base)},
+                            {"additionalProperties", false}};
+    return {{"properties", std::move(fields)}, {"additionalProperties", false}};
+  }
+
+  // An item of the type or of one that extends it, chosen by `type`.
+  Json slot(const ItemType& base) const {
     Json choices = Json::array();
     const std::vector<std::string> names = types_of(base);
     for (const std::string& id : names) {
-      Json condition = {{"properties", {{"type", {{"const", id}}}}}};
-      if (!type_is_optional || id != base.id) condition["required"] = {"type"};
-      choices.push_back({{"if", std::move(condition)}, {"then", ref("item." + id)}});
+      choices.push_back(
+          {{"if", {{"properties", {{"type", {{"const", id}}}}}, {"required", {"type"}}}},
+           {"then", ref("item." + id)}});
     }
-    Json schema = {{"type", "object"},
-                   {"properties", {{"type", type_names(names)}}},
-                   {"allOf", std::move(choices)}};
-    if (!type_is_optional) schema["required"] = {"type"};
-    return schema;
+    choices.push_back(
+        {{"if", {{"required", {"type"}}}}, {"then", true}, {"else", ref("untyped." + base.id)}});
+    return {{"type", {"object", "null"}},
+            {"properties", {{"type", type_names(names)}}},
+            {"allOf", std::move(choices)}};
   }
 
   // What stands below an item that takes over another one: which types it has depends on that one,
@@ -181,31 +210,19 @@ class JsonSchemaMaker {
 
   // An item that takes over another one.
   Json reference(const ItemType& base) const {
-    Json overrides = Json::object();
-    for (const std::string& id : types_of(base)) {
-      for (const auto& [name, property] : schema_.find_item_type(id)->properties) {
-        // Of two subtypes that use a name, either may be meant.
-        if (overrides.contains(name) && base.find_property(name) == nullptr) {
-          overrides[name] = any_value();
-        } else {
-          overrides[name] = value_schema(property);
-        }
-      }
-    }
     Json inherit = path_schema();
     inherit["description"] = "the path of the item that is taken over";
     Json fields = {{"inherit", std::move(inherit)},
                    {"type", type_names(types_of(base))},
                    {"properties",
                     {{"type", {"object", "null"}},
-                     {"properties", std::move(overrides)},
+                     {"properties", all_properties(base)},
                      {"additionalProperties", false},
                      {"description", "what is different here"}}}};
-    return {{"type", "object"},
-            {"propertyNames", {{"pattern", kIdPattern}}},
-            {"properties", std::move(fields)},
-            {"additionalProperties", ref("override")},
-            {"required", {"inherit"}}};
+    // Without a source it is one that is there already, whose type follows from its source.
+    return {{"type", {"object", "null"}},      {"propertyNames", {{"pattern", kIdPattern}}},
+            {"properties", std::move(fields)}, {"additionalProperties", ref("override")},
+            {"if", {{"required", {"type"}}}},  {"then", {{"required", {"inherit"}}}}};
   }
 
   const Schema& schema_;

@@ -1,5 +1,7 @@
 #include "model/schema.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/nearest.h"
@@ -57,6 +59,29 @@ std::string Schema::suggest_item_type(std::string_view wrong) const {
   known.reserve(item_types_.size());
   for (const auto& [id, type] : item_types_) known.push_back(id);
   return did_you_mean(wrong, known);
+}
+
+std::vector<const ItemType*> Schema::concrete_types(const ItemType& base) const {
+  std::vector<const ItemType*> found;
+  for (const auto& [id, type] : item_types_) {
+    if (!type->is_abstract && type->is_a(base)) found.push_back(type.get());
+  }
+  return found;
+}
+
+std::string Schema::abstract_problem(const ItemType& type) const {
+  constexpr std::size_t kNamed = 5;
+  const std::vector<const ItemType*> types = concrete_types(type);
+  if (types.empty()) {
+    return fmt::format("type {} is only a base of others, and no loaded pack extends it", type.id);
+  }
+  std::string names;
+  for (std::size_t i = 0; i < types.size() && i < kNamed; ++i) {
+    const bool is_last = i + 1 == types.size();
+    names += (i == 0 ? "" : is_last ? " or " : ", ") + types[i]->id;
+  }
+  if (types.size() > kNamed) names += fmt::format(" or one of {} more", types.size() - kNamed);
+  return fmt::format("type {} is only a base of others; use {}", type.id, names);
 }
 
 }  // namespace muster::model

@@ -57,6 +57,7 @@ struct ItemType {
   std::string pack;
   std::string description;
   bool deprecated = false;
+  bool is_abstract = false;  // there are only items of types that extend it
   Place place;
   const ItemType* base = nullptr;
   std::map<std::string, Property, std::less<>> properties;
@@ -107,6 +108,10 @@ class Schema {
 
   // The known name nearest to a wrong one: "; did you mean 'node'?", or empty.
   std::string suggest_item_type(std::string_view wrong) const;
+  // Types that items can have where the type is accepted, by name.
+  std::vector<const ItemType*> concrete_types(const ItemType& base) const;
+  // Why there is no item of an abstract type, with some of the types that are meant.
+  std::string abstract_problem(const ItemType& type) const;
 
  private:
   friend class SchemaBuilder;

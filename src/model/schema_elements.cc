@@ -59,6 +59,13 @@ void SchemaBuilder::check_element(Draft& draft, const ElementDefinition& definit
           "file",
           id, definition.name);
   }
+  const auto of = drafts_.find(definition.type);
+  if (definition.kind == ElementKind::Child && definition.required && of != drafts_.end() &&
+      of->second.definition->is_abstract) {
+    error(definition.place,
+          "element '{}': a required child is made with its parent, but '{}' is abstract",
+          definition.name, definition.type);
+  }
   if (is_collection(definition.kind)) {
     if (definition.max == 0 || definition.min > definition.max) {
       error(definition.place, "element '{}': {} to {} items leave no number that is right",

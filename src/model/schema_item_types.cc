@@ -26,6 +26,7 @@ void SchemaBuilder::take_item_types() {
       draft.type->pack = pack.name;
       draft.type->description = definition.description;
       draft.type->deprecated = definition.deprecated;
+      draft.type->is_abstract = definition.is_abstract;
       draft.type->place = definition.place;
     }
   }

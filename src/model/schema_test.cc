@@ -284,6 +284,19 @@ TEST(SchemaElements, RequiredChildrenCannotGoRoundInACircle) {
   EXPECT_THAT(errors_of({pack}), IsEmpty());
 }
 
+TEST(SchemaElements, ARequiredChildIsOfATypeThatHasItems) {
+  PackDefinition pack = core();
+  ItemTypeDefinition a = type("a");
+  a.elements = {child("b", "b", 2), child("c", "b", 3)};
+  a.elements[0].required = true;
+  ItemTypeDefinition b = type("b");
+  b.is_abstract = true;
+  pack.item_types.insert(pack.item_types.end(), {a, b});
+  EXPECT_THAT(errors_of({pack}),
+              ElementsAre("2: element 'b': a required child is made with its parent, but 'b' is "
+                          "abstract"));
+}
+
 TEST(SchemaRequire, RefusesStrangersAndCycles) {
   ItemTypeDefinition t = type("t");
   t.elements = {child("a", "t", 2, {"b"}), child("b", "t", 3, {"c"}), child("c", "t", 4, {"a"}),

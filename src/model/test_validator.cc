@@ -62,7 +62,8 @@ bool SchemaValidator::word_accepts(const Json& rule, const std::string& word, co
   }
   if (word == "if") {
     SchemaValidator quiet(schema_);
-    return !quiet.accepts(argument, value, at) || accepts(rule["then"], value, at);
+    const char* const branch = quiet.accepts(argument, value, at) ? "then" : "else";
+    return !rule.contains(branch) || accepts(rule[branch], value, at);
   }
   return !value.is_object() || object_accepts(rule, word, argument, value, at);
 }

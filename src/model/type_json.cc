@@ -156,6 +156,7 @@ Json item_type_json(const Schema& schema, const ItemType& type) {
           {"pack", type.pack},
           {"description", type.description},
           {"deprecated", type.deprecated},
+          {"abstract", type.is_abstract},
           {"extends", type.base == nullptr ? Json() : Json(type.base->id)},
           {"extended_by", std::move(extended_by)},
           {"properties", std::move(properties)},

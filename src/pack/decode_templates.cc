@@ -40,7 +40,8 @@ class TemplateReader {
       made.action = reader.required_text("action");
       made.attributes = fields(reader.map("inputs"));
     }
-    made.requires_calls = calls(reader, "requires");
+    made.requirements = requirements(reader);
+    if (made.kind == plan::TaskKind::Config) made.absent_if = absence(reader);
     made.tag = reader.text("tag").value_or("");
     reader.finish();
     return made;
@@ -103,6 +104,51 @@ class TemplateReader {
     if (const document::List* list = reader.list(field)) {
       for (const document::Value& value : *list) made.push_back(call(&value, reader.place(field)));
     }
+    return made;
+  }
+
+  // {type: user, id: ${owner}}, {type: group, each: ${groups?}}, {type: directory, above: ${path}}
+  // or {every: package}.
+  plan::TemplateRequirement requirement(const document::Value& value) {
+    using Which = plan::TemplateRequirement::Which;
+    MapReader reader(file_, value, "a requirement", problems_);
+    plan::TemplateRequirement made;
+    if (reader.has("every")) {
+      made.which = Which::Every;
+      made.call.type = required(reader, "every");
+    } else {
+      made.call.type = required(reader, "type");
+      made.which = reader.has("each")    ? Which::Each
+                   : reader.has("above") ? Which::Above
+                                         : Which::One;
+      constexpr std::array<std::string_view, 3> kFields = {"id", "each", "above"};
+      made.call.id = required(reader, kFields[static_cast<std::size_t>(made.which)]);
+    }
+    reader.finish();
+    return made;
+  }
+
+  std::vector<plan::TemplateRequirement> requirements(MapReader& reader) {
+    std::vector<plan::TemplateRequirement> made;
+    if (const document::List* list = reader.list("requires")) {
+      for (const document::Value& value : *list) made.push_back(requirement(value));
+    }
+    return made;
+  }
+
+  // {ensure: [absent, purged]}.
+  std::optional<plan::TemplateAbsence> absence(MapReader& reader) {
+    const document::Value* const value = reader.value("absent_if");
+    if (value == nullptr) return std::nullopt;
+    const document::Map* const map = value->map();
+    if (map == nullptr || map->size() != 1) {
+      problems_.add(reader.place("absent_if"),
+                    "'absent_if' names one property and its values, as in {ensure: absent}");
+      return std::nullopt;
+    }
+    MapReader inner(file_, *value, "'absent_if'", problems_);
+    plan::TemplateAbsence made{map->front().key, inner.texts(map->front().key)};
+    inner.finish();
     return made;
   }
 

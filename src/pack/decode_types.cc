@@ -152,6 +152,7 @@ model::ItemTypeDefinition decode_item_type(const Document& file, const Entry& en
   type.extends = reader.text("extends").value_or("");
   type.description = reader.text("description").value_or("");
   type.deprecated = reader.flag("deprecated").value_or(false);
+  type.is_abstract = reader.flag("abstract").value_or(false);
   type.properties = decode_members<model::PropertyDefinition>(file, reader.map("properties"),
                                                               problems, decode_property);
   type.views =

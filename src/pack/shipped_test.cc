@@ -73,9 +73,12 @@ TEST(CorePack, TheNodeIsThatOfTheSeed) {
     ASSERT_NE(node->find_element(name), nullptr) << name;
     EXPECT_EQ(node->find_element(name)->after, after) << name;
   }
-  for (const char* name : {"configs", "items", "services"}) {
+  for (const char* name : {"configs", "items"}) {
     EXPECT_THAT(node->find_element(name)->definition.require, ElementsAre("file_systems"));
   }
+  // And what a service is made of comes before it.
+  EXPECT_THAT(node->find_element("services")->after,
+              IsSupersetOf({"file_systems", "configs", "items", "managed_files"}));
   EXPECT_TRUE(node->find_property("hostname")->definition.required);
   EXPECT_FALSE(node->find_property("is_locked")->definition.configuration);
 }
@@ -103,7 +106,7 @@ TEST(CorePack, HasTheTreeAndTheBasesOfTheSpec) {
                             "networking", "storage"}));
   EXPECT_THAT(names("cluster"), IsSupersetOf({"nodes", "software", "services", "configs"}));
   EXPECT_THAT(schema.find_item_type("cluster")->find_element("services")->after,
-              ElementsAre("nodes", "software"));
+              ElementsAre("configs", "managed_files", "nodes", "software"));
   EXPECT_TRUE(schema.find_item_type("cluster")->is_a("cluster-base"));
   EXPECT_FALSE(schema.find_item_type("ms")->find_element("system")->definition.required);
   EXPECT_GE(schema.property_types().size(), 45U);

@@ -229,13 +229,32 @@ TEST_F(Templates, OneResourceCanRequireAnother) {
   EXPECT_EQ(made[1].requirements, wanted);
 }
 
+// Whatever of it is on the node comes first. What is named does not depend on what there is, so a
+// task stays the same when something is added.
+TEST_F(Templates, APathRequiresWhatIsAboveIt) {
+  create("/infrastructure/storage/managed_files", "f", "file",
+         {{"path", "/a/b/c"}, {"content", "x"}, {"owner", "ann"}});
+  edit(model::InheritItem{at(std::string(kN1) + "/managed_files"),
+                          "f",
+                          at("/infrastructure/storage/managed_files/f"),
+                          {}});
+  const auto made = tasks();
+  ASSERT_THAT(made, SizeIs(1));
+  const auto call = [](const char* type, const char* id) -> plan::Requirement {
+    return plan::RequiredCall{{type, id}};
+  };
+  EXPECT_THAT(made[0].requirements,
+              ElementsAre(call("user", "ann"), call("group", "root"), call("directory", "/a/b"),
+                          call("directory", "/a"), call("link", "/a/b"), call("link", "/a"),
+                          call("package", "")));
+}
+
 // Every type of the shipped packs that can stand on a node makes something there, and is removed.
 TEST_F(Templates, CoverTheShippedTypes) {
   for (const auto& [id, type] : shipped().schema->item_types()) {
     const bool lands = type->is_a("software-item") || type->is_a("managed-file-base") ||
                        (type->is_a("service-base") && type->pack == "services");
-    const bool is_base = id.ends_with("-base") || id == "software-item" || id == "owned-path";
-    if (!lands || is_base) continue;
+    if (!lands || type->is_abstract) continue;
     std::set<model::ItemState> states;
     for (const plan::TaskTemplate* one : shipped().templates.of(*type)) {
       states.insert(one->states.begin(), one->states.end());
@@ -320,6 +339,24 @@ TEST_F(WrongTemplates, TypesTagsAndTwinsAreChecked) {
   EXPECT_THAT(with(call + "  if_set: nothing\n"), ElementsAre(HasSubstr("has no property")));
   EXPECT_THAT(with(call + "  attributes: {a: {collect: parts, key: x, value: y}}\n"),
               ElementsAre(HasSubstr("has no collection 'parts'")));
+}
+
+TEST_F(WrongTemplates, RequirementsAreChecked) {
+  const std::string call = "  call: {type: package, id: '${name}'}\n";
+  EXPECT_THAT(with(call + "  requires: [{every: user}, {type: a, each: '${version?}'},\n"
+                          "    {type: b, above: '/x/${name}'}]\n  absent_if: {ensure: [a, b]}\n"),
+              IsEmpty());
+  EXPECT_THAT(with(call + "  requires: [{every: package}]\n"),
+              ElementsAre(HasSubstr("every resource of its own type")));
+  EXPECT_THAT(
+      with(call + "  requires: [{every: a, id: b}, {type: a}, {type: a, above: b, id: c}]\n"),
+      ElementsAre(HasSubstr("has no field 'id'"), HasSubstr("has no 'id'"),
+                  HasSubstr("has no field 'id'")));
+  EXPECT_THAT(with(call + "  requires: [{type: a, id: '${vers}'}]\n"),
+              ElementsAre(HasSubstr("did you mean 'version'?")));
+  EXPECT_THAT(with(call + "  absent_if: absent\n"), ElementsAre(HasSubstr("names one property")));
+  EXPECT_THAT(with(call + "  absent_if: {ensur: absent}\n"),
+              ElementsAre(HasSubstr("did you mean 'ensure'?")));
 }
 
 TEST_F(WrongTemplates, ASecretIsAWholeAttributeOrNothing) {

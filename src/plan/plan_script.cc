@@ -60,9 +60,10 @@ model::Path path_of(const std::string& text) {
   return *path;
 }
 
-PlanScript::PlanScript(model::SchemaPtr schema, Ruleset ruleset)
+PlanScript::PlanScript(model::SchemaPtr schema, Ruleset ruleset, const TaskTemplates* templates)
     : schema_(std::move(schema)),
       ruleset_(std::move(ruleset)),
+      templates_(templates),
       tree_(model::empty_model(*schema_)) {
   change(model::CreateItem{path_of("/deployments"), "d", "deployment", {}});
 }
@@ -175,6 +176,14 @@ std::string PlanScript::change(const model::Operation& operation) {
   return text;
 }
 
+std::string PlanScript::apply(const model::Declaration& wanted) {
+  const model::EditOutcome outcome =
+      model::apply(tree_, *schema_, model::Path(), wanted, model::Prune::Nothing);
+  std::string text;
+  for (const auto& error : outcome.errors) text += "error " + shorten(error.message) + "\n";
+  return text;
+}
+
 void PlanScript::set_state(const model::Node& place, model::ItemState state) {
   model::Item item = place.item();
   item.set_state(state, place.merged());
@@ -225,6 +234,8 @@ std::string PlanScript::take_task(const Words& words) {
   for (const std::string& wanted : split(named("requires", ""), ',')) {
     if (wanted.starts_with("/") || wanted.starts_with("@")) {
       task.requirements.push_back(RequiredItem{path_of(wanted)});
+    } else if (wanted.ends_with(":*")) {
+      task.requirements.push_back(RequiredCall{{wanted.substr(0, wanted.size() - 2), ""}});
     } else if (wanted.starts_with("#")) {
       task.requirements.push_back(RequiredTask{std::stoul(wanted.substr(1))});
     } else if (wanted.find(':') != std::string::npos) {
@@ -248,15 +259,25 @@ std::string PlanScript::plan(const Words& words) {
     if (words.plain[i] == "--initial-locks") policy.initial = true;
     if (words.plain[i] == "--no-locks-in") policy.not_in.push_back(path_of(words.plain[++i]));
   }
+  std::vector<Task> tasks = tasks_;
+  if (templates_ != nullptr) {
+    TemplateTasks made = template_tasks(tree_, *templates_);
+    std::string text;
+    for (const TemplateError& error : made.errors) {
+      text += fmt::format("error {}: {}\n", shorten(error.item.text()), error.message);
+    }
+    if (!made.good()) return text;
+    for (Task& task : made.tasks) tasks.push_back(std::move(task));
+  }
   const PlanRequest request{tree_, *schema_, ruleset_, policy, node_orders_, remembered_};
   std::vector<LockPair> pairs = pairs_;
   if (!lock_plugin_.empty()) {
-    for (const model::Path& node : nodes_to_lock(request, tasks_)) {
+    for (const model::Path& node : nodes_to_lock(request, tasks)) {
       pairs.push_back(
           {node, lock_task(lock_plugin_, node, "lock"), lock_task(lock_plugin_, node, "unlock")});
     }
   }
-  PlanOutcome outcome = make_plan(request, tasks_, std::move(pairs));
+  PlanOutcome outcome = make_plan(request, std::move(tasks), std::move(pairs));
   std::string text = show(outcome);
   plan_.reset();
   if (auto* made = std::get_if<Plan>(&outcome)) plan_ = std::move(*made);

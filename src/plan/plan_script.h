@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "model/edit.h"
+#include "model/declaration.h"
 #include "model/tree.h"
 #include "plan/planner.h"
+#include "plan/template.h"
 
 // Golden scripts for the planner: a model, tasks, and the plan that comes of them.
 //
@@ -19,7 +20,8 @@
 //   $ config NAME NODE ITEM TYPE ID          a task; NAME is for this script
 //   $ callback NAME ITEM METHOD
 //   $ remote NAME ITEM ACTION NODE,NODE
-//       with requires=NAME,/an/item,TYPE:ID tag=T plugin=P args=JSON also=ITEM replaces=TYPE:ID
+//       with requires=NAME,/an/item,TYPE:ID,TYPE:* tag=T plugin=P args=JSON also=ITEM
+//       replaces=TYPE:ID
 //            transient future
 //   $ no tasks                               forgets them
 //   $ locks PLUGIN                           it gives lock tasks for every node it is asked for
@@ -34,9 +36,12 @@ namespace muster::plan::testing {
 
 class PlanScript {
  public:
-  PlanScript(model::SchemaPtr schema, Ruleset ruleset);
+  // With templates, their tasks are planned with those of the script. They are borrowed.
+  PlanScript(model::SchemaPtr schema, Ruleset ruleset, const TaskTemplates* templates = nullptr);
 
   std::string run(const std::string& line);
+  // Makes the model what is declared. Tells what is wrong with it.
+  std::string apply(const model::Declaration& wanted);
 
  private:
   struct Words {
@@ -58,6 +63,7 @@ class PlanScript {
 
   model::SchemaPtr schema_;
   Ruleset ruleset_;
+  const TaskTemplates* templates_;
   model::Tree tree_;
   std::vector<Task> tasks_;
   std::map<std::string, std::size_t> names_;

@@ -95,8 +95,10 @@ void Requirements::refuse(const Requirer& requirer, PlanErrorKind kind,
 }
 
 void Requirements::connect(const Scope& scope, ScopeGraph& graph) {
-  has_by_call_ = false;
+  has_by_call_ = has_by_type_ = false;
   by_call_.clear();
+  types_.clear();
+  by_type_.clear();
   for (std::uint32_t i = 0; i < scope.count; ++i) {
     const std::uint32_t task = slots_.tasks[scope.first + i];
     const Requirer requirer{scope, task, i, fact(task).is_remembered};
@@ -316,8 +318,47 @@ std::vector<std::uint32_t> Requirements::tasks_with(const Requirer& requirer, co
   return tasks == by_call_.end() ? found : tasks->second;
 }
 
+void Requirements::connect_type(const Requirer& requirer, const std::string& type,
+                                ScopeGraph& graph) {
+  const auto key = [&](const DraftTask& task, std::uint32_t number) {
+    return static_cast<std::uint64_t>(task.node) << 32U | static_cast<std::uint64_t>(number) << 1U |
+           (task.is_removal ? 1U : 0U);
+  };
+  if (!has_by_type_) {
+    has_by_type_ = true;
+    for (std::uint32_t i = 0; i < requirer.scope.count; ++i) {
+      const std::uint32_t task = slots_.tasks[requirer.scope.first + i];
+      const auto* const config = std::get_if<ConfigWork>(&draft_.task(task).work);
+      if (config == nullptr) continue;
+      const auto number =
+          types_.emplace(config->call.type, static_cast<std::uint32_t>(types_.size()))
+              .first->second;
+      by_type_[key(fact(task), number)].vertices.push_back(i);
+    }
+  }
+  const DraftTask& mine = fact(requirer.task);
+  const auto* const config = std::get_if<ConfigWork>(&draft_.task(requirer.task).work);
+  const auto number = types_.find(type);
+  if (mine.node == kNone || number == types_.end()) return;
+  if (config != nullptr && config->call.type == type) return;
+  const auto found = by_type_.find(key(mine, number->second));
+  if (found == by_type_.end()) return;
+  TypeOnNode& all = found->second;
+  if (all.gate == kNone) {
+    all.gate = graph.add({});
+    for (const std::uint32_t vertex : all.vertices) {
+      graph.add_edge({all.gate, vertex, OrderKind::Member});
+    }
+  }
+  graph.add_edge({requirer.vertex, all.gate, OrderKind::RequiresCall});
+}
+
 void Requirements::connect(const Requirer& requirer, const RequiredCall& wanted,
                            ScopeGraph& graph) {
+  if (wanted.is_of_type()) {
+    connect_type(requirer, wanted.call.type, graph);
+    return;
+  }
   for (const std::uint32_t other : tasks_with(requirer, wanted.call)) {
     const DraftTask& theirs = fact(other);
     if (theirs.is_refused || theirs.left_out == LeftOut::NodeForRemoval) continue;

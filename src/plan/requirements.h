@@ -48,6 +48,8 @@ class Requirements {
   void connect(const Requirer& requirer, const RequiredTask& wanted, ScopeGraph& graph);
   void connect(const Requirer& requirer, const RequiredItem& wanted, ScopeGraph& graph);
   void connect(const Requirer& requirer, const RequiredCall& wanted, ScopeGraph& graph);
+  // Every other resource of a type on the requirer's node, as far as it is in the scope at hand.
+  void connect_type(const Requirer& requirer, const std::string& type, ScopeGraph& graph);
   void connect_names(const Requirer& requirer, ScopeGraph& graph);
   void connect_members(const Scope& scope, ScopeGraph& graph);
   bool check_item(const Requirer& requirer, Demand& demand);
@@ -71,6 +73,15 @@ class Requirements {
   // Config tasks of the scope at hand by call; made when it is asked for.
   std::unordered_map<std::string, std::vector<std::uint32_t>> by_call_;
   bool has_by_call_ = false;
+  // Config tasks of the scope at hand by node, type of their call, and whether they remove; made
+  // when it is asked for.
+  struct TypeOnNode {
+    std::vector<std::uint32_t> vertices;
+    std::uint32_t gate = kNone;  // stands for them
+  };
+  std::unordered_map<std::string_view, std::uint32_t> types_;  // numbers
+  std::unordered_map<std::uint64_t, TypeOnNode> by_type_;
+  bool has_by_type_ = false;
 };
 
 }  // namespace muster::plan

@@ -38,7 +38,9 @@ struct RequiredItem {
   bool operator==(const RequiredItem&) const = default;
 };
 struct RequiredCall {
-  Call call;  // of the same node
+  Call call;  // of the same node; without an id: every other resource of the type there
+
+  bool is_of_type() const { return call.id.empty(); }
 
   bool operator==(const RequiredCall&) const = default;
 };

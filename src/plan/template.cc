@@ -61,6 +61,56 @@ bool TaskTemplate::has_state(model::ItemState state) const {
   return std::find(states.begin(), states.end(), state) != states.end();
 }
 
+namespace {
+
+void add_reads(const TemplateText& text, TemplateReads& reads) {
+  for (const auto& part : text.parts) {
+    const auto* reference = std::get_if<TemplateReference>(&part);
+    if (reference == nullptr || reference->what != TemplateReference::What::Property) continue;
+    reads.parent = reads.parent || reference->scope == TemplateScope::Parent;
+    reads.node = reads.node || reference->scope == TemplateScope::Node;
+    reads.cluster = reads.cluster || reference->scope == TemplateScope::Cluster;
+  }
+}
+
+void add_reads(const TemplateCall& call, TemplateReads& reads) {
+  add_reads(call.type, reads);
+  add_reads(call.id, reads);
+}
+
+void add_reads(const TemplateFields& fields, TemplateReads& reads);
+
+void add_reads(const TemplateValue& value, TemplateReads& reads) {
+  if (const auto* text = std::get_if<TemplateText>(&value.data)) {
+    add_reads(*text, reads);
+  } else if (const auto* list = std::get_if<std::vector<TemplateValue>>(&value.data)) {
+    for (const TemplateValue& inner : *list) add_reads(inner, reads);
+  } else if (const auto* fields = std::get_if<TemplateFields>(&value.data)) {
+    add_reads(*fields, reads);
+  } else if (const auto* collect = std::get_if<TemplateCollect>(&value.data)) {
+    add_reads(collect->key, reads);
+    add_reads(collect->value, reads);
+  } else {
+    add_reads(std::get<TemplateFill>(value.data).text, reads);
+    reads.node = true;
+  }
+}
+
+void add_reads(const TemplateFields& fields, TemplateReads& reads) {
+  for (const auto& [name, value] : fields) add_reads(value, reads);
+}
+
+}  // namespace
+
+TemplateReads reads_of(const TaskTemplate& one) {
+  TemplateReads reads;
+  add_reads(one.call, reads);
+  for (const TemplateCall& call : one.replaces) add_reads(call, reads);
+  for (const TemplateRequirement& each : one.requirements) add_reads(each.call, reads);
+  add_reads(one.attributes, reads);
+  return reads;
+}
+
 // "$${" is a plain "${".
 std::string parse_template_text(std::string_view text, TemplateText& parsed) {
   std::string literal;

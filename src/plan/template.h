@@ -76,11 +76,36 @@ struct TemplateCall {
   TemplateText id;
 };
 
+// Resources of the task's node that come first.
+struct TemplateRequirement {
+  enum class Which : std::uint8_t {
+    One,    // the one that `call` names
+    Each,   // one for each word of call.id, a list with commas
+    Above,  // one for each path above call.id, which is a path
+    Every,  // all of the type; there is no id
+  };
+  Which which = Which::One;
+  TemplateCall call;
+};
+
+// A property and the values of it with which the task takes its resource away.
+struct TemplateAbsence {
+  std::string property;
+  std::vector<std::string> values;
+};
+
+// Whose properties a template puts in, beside those of its item.
+struct TemplateReads {
+  bool parent = false;
+  bool node = false;
+  bool cluster = false;
+};
+
 struct TaskTemplate {
   std::string pack;
   std::string type;
   std::vector<model::ItemState> states;
-  std::vector<std::string> if_set;  // properties of the item without which there is no task
+  std::vector<std::string> if_set;   // properties of the item without which there is no task
   TaskKind kind = TaskKind::Config;  // or Remote
   TemplateText description;
   TemplateCall call;  // Config
@@ -88,12 +113,17 @@ struct TaskTemplate {
   bool persist = true;
   std::string action;         // Remote
   TemplateFields attributes;  // Config; of Remote the inputs
-  std::vector<TemplateCall> requires_calls;
+  std::vector<TemplateRequirement> requirements;
+  std::optional<TemplateAbsence> absent_if;
   std::string tag;
   model::Place place;
+  TemplateReads reads;  // set by build_templates()
 
   bool has_state(model::ItemState state) const;
 };
+
+// The description does not count: a task is the same whatever it says.
+TemplateReads reads_of(const TaskTemplate& one);
 
 // Reads the references of a text. Not empty: what is wrong with it.
 std::string parse_template_text(std::string_view text, TemplateText& parsed);
@@ -139,9 +169,14 @@ struct TemplateTasks {
   bool good() const { return errors.empty(); }
 };
 
-// The tasks of all items that have a template for their state. An item at or below a node (or the
+// The tasks of all items that have a template for their state, and of Applied ones whose templates
+// read something of a parent, node or cluster that has changed. An item at or below a node (or the
 // management server) has tasks there; one below a cluster only has them on each of its nodes; any
 // other is declared for others to take over and has none. Nodes that wait for removal get none.
+//
+// What a task requires is turned round where resources are taken away: what it names, and is taken
+// away too, waits for it. A resource that one item leaves and another asks for has one task, that
+// of the latter.
 TemplateTasks template_tasks(const model::Tree& tree, const TaskTemplates& templates);
 
 }  // namespace muster::plan

@@ -17,6 +17,7 @@ class TemplateChecker {
 
   BuiltTemplates check(std::vector<TaskTemplate> templates) && {
     for (TaskTemplate& one : templates) {
+      one.reads = reads_of(one);
       built_.templates_.push_back(std::make_shared<const TaskTemplate>(std::move(one)));
       check_template(*built_.templates_.back());
     }
@@ -60,13 +61,26 @@ class TemplateChecker {
     check_text(one.description, Secrets::No, Unset::Allowed);
     if (one.kind == TaskKind::Config) check_call(one.call);
     for (const TemplateCall& call : one.replaces) check_call(call);
-    for (const TemplateCall& call : one.requires_calls) check_call(call);
+    for (const TemplateRequirement& each : one.requirements) check_requirement(one, each);
+    if (one.absent_if && type_->find_property(one.absent_if->property) == nullptr) {
+      unknown_property(*type_, one.absent_if->property, one.place);
+    }
     check_fields(one.attributes);
   }
 
   void check_call(const TemplateCall& call) {
     check_text(call.type, Secrets::No, Unset::No);
     check_text(call.id, Secrets::No, Unset::No);
+  }
+
+  void check_requirement(const TaskTemplate& one, const TemplateRequirement& requirement) {
+    const TemplateCall& call = requirement.call;
+    check_text(call.type, Secrets::No, Unset::No);
+    check_text(call.id, Secrets::No, Unset::Allowed);
+    if (requirement.which == TemplateRequirement::Which::Every && one.kind == TaskKind::Config &&
+        call.type.same_as(one.call.type)) {
+      error(call.type.place, "a resource cannot come after every resource of its own type");
+    }
   }
 
   void check_fields(const TemplateFields& fields) {

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "model/quoted.h"
 #include "plan/template.h"
+#include "plan/template_order.h"
 
 namespace muster::plan {
 namespace {
@@ -36,8 +37,9 @@ bool is_going(const Node& node) {
 // One item on one node.
 class Filler {
  public:
-  Filler(const TaskTemplate& from, const Node& item, const Node& node, TemplateTasks& out)
-      : from_(from), item_(&item), node_(node), out_(out) {}
+  Filler(const TaskTemplate& from, const Node& item, const Node& node, TemplateTasks& out,
+         TemplateOrder& order)
+      : from_(from), item_(&item), node_(node), out_(out), order_(order) {}
 
   void make() {
     Task task;
@@ -45,9 +47,7 @@ class Filler {
     task.item = item_->path();
     task.description = description();
     task.tag = from_.tag;
-    for (const TemplateCall& call : from_.requires_calls) {
-      task.requirements.push_back(RequiredCall{call_of(call)});
-    }
+    TemplateOrder::Wanted wanted = requirements();
     const std::string attributes = dump_json(fields_of(from_.attributes));
     if (from_.kind == TaskKind::Config) {
       ConfigWork work;
@@ -63,7 +63,17 @@ class Filler {
     }
     task.has_future = has_future_;
     task.model_items.assign(collected_.begin(), collected_.end());
-    if (!failed_) out_.tasks.push_back(std::move(task));
+    if (failed_) return;
+    const bool goes = is_going(*item_);
+    if (from_.kind == TaskKind::Config && (goes || is_absent())) {
+      order_.add(out_.tasks.size(), std::move(wanted), goes);
+    } else {
+      for (Call& call : wanted.calls) task.requirements.push_back(RequiredCall{std::move(call)});
+      for (std::string& type : wanted.types) {
+        task.requirements.push_back(RequiredCall{{std::move(type), ""}});
+      }
+    }
+    out_.tasks.push_back(std::move(task));
   }
 
  private:
@@ -104,6 +114,49 @@ class Filler {
       wrong(call.id.place, "a resource would have no name, because a value is empty");
     }
     return made;
+  }
+
+  // What has no name, because a value is unset or empty, is not required.
+  TemplateOrder::Wanted requirements() {
+    using Which = TemplateRequirement::Which;
+    TemplateOrder::Wanted wanted;
+    for (const TemplateRequirement& each : from_.requirements) {
+      const std::string type = text_of(each.call.type).value_or("");
+      if (each.which == Which::Every) {
+        wanted.types.push_back(type);
+        continue;
+      }
+      const std::string id = text_of(each.call.id).value_or("");
+      const auto add = [&](std::string_view name) {
+        Call call{type, std::string(name)};
+        const auto known = std::find(wanted.calls.begin(), wanted.calls.end(), call);
+        if (!name.empty() && known == wanted.calls.end()) wanted.calls.push_back(std::move(call));
+      };
+      if (each.which == Which::One) {
+        add(id);
+      } else if (each.which == Which::Each) {
+        for (std::string_view rest = id; !rest.empty();) {
+          const std::size_t comma = std::min(rest.find(','), rest.size());
+          add(rest.substr(0, comma));
+          rest.remove_prefix(std::min(comma + 1, rest.size()));
+        }
+      } else {
+        std::string_view above = id;
+        for (std::size_t slash = above.rfind('/'); slash != above.npos && slash > 0;
+             slash = above.rfind('/')) {
+          above = above.substr(0, slash);
+          add(above);
+        }
+      }
+    }
+    return wanted;
+  }
+
+  bool is_absent() const {
+    if (!from_.absent_if) return false;
+    const std::string* const value = item_->property(from_.absent_if->property);
+    const auto& values = from_.absent_if->values;
+    return value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
   }
 
   const Node* subject(TemplateScope scope) const {
@@ -275,6 +328,7 @@ class Filler {
   const Node* item_;  // in a collection, the member in hand
   const Node& node_;
   TemplateTasks& out_;
+  TemplateOrder& order_;
   std::set<model::Path> collected_;
   bool has_future_ = false;
   bool failed_ = false;
@@ -300,10 +354,29 @@ bool collects_changes(const TemplateFields& fields, const Node& item) {
                      [&](const auto& field) { return collects_changes(field.second, item); });
 }
 
+bool is_changed(const Node* node) {
+  return node != nullptr &&
+         (node->item().state == ItemState::Initial || node->item().state == ItemState::Updated);
+}
+
+// Whether an item that is Applied itself may have another task than before, because it is made from
+// others. One that comes out the same is left out of the plan.
+bool reads_changes(const TemplateReads& reads, const Node& item, const Node& node) {
+  return (reads.parent && is_changed(parent_item(item))) || (reads.node && is_changed(&node)) ||
+         (reads.cluster && (is_changed(find_above(item, "cluster-base")) ||
+                            is_changed(find_above(node, "cluster-base"))));
+}
+
 class Walker {
  public:
   Walker(const TaskTemplates& templates, TemplateTasks& out) : templates_(templates), out_(out) {}
 
+  void run(const Node& root) {
+    walk(root);
+    if (out_.good()) std::move(order_).settle(out_.tasks);
+  }
+
+ private:
   void walk(const Node& item) {
     if (!item.item().is_collection()) {
       const auto& list = templates_.of(*item.item().type);
@@ -312,7 +385,6 @@ class Walker {
     for (const auto& child : item.children()) walk(*child);
   }
 
- private:
   void make(const Node& item, const std::vector<const TaskTemplate*>& list) {
     const Node* node = find_above(item, "node");
     if (node == nullptr) node = find_above(item, "ms");
@@ -338,25 +410,27 @@ class Walker {
                const std::vector<const TaskTemplate*>& list) {
     if (is_going(node)) return;
     for (const TaskTemplate* one : list) {
-      const bool wanted = one->has_state(state) ||
-                          (state == ItemState::Applied && one->has_state(ItemState::Updated) &&
-                           collects_changes(one->attributes, item));
+      const bool wanted =
+          one->has_state(state) ||
+          (state == ItemState::Applied && one->has_state(ItemState::Updated) &&
+           (reads_changes(one->reads, item, node) || collects_changes(one->attributes, item)));
       const bool able =
           std::all_of(one->if_set.begin(), one->if_set.end(),
                       [&](const std::string& name) { return item.property(name) != nullptr; });
-      if (wanted && able) Filler(*one, item, node, out_).make();
+      if (wanted && able) Filler(*one, item, node, out_, order_).make();
     }
   }
 
   const TaskTemplates& templates_;
   TemplateTasks& out_;
+  TemplateOrder order_;
 };
 
 }  // namespace
 
 TemplateTasks template_tasks(const model::Tree& tree, const TaskTemplates& templates) {
   TemplateTasks made;
-  if (!templates.empty()) Walker(templates, made).walk(tree.root());
+  if (!templates.empty()) Walker(templates, made).run(tree.root());
   return made;
 }
 

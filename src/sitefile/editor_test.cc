@@ -133,7 +133,6 @@ TEST(Editor, WhatItRefusesIsRefused) {
       {"/software/items/vim/properties/name", Json::array({"x"})},
       {"/software/items/vim/properties/name", "UPPER"},
       {"/software/items/v m", {{"type", "package"}, {"properties", {{"name", "a"}}}}},
-      {"/infrastructure/systems/s1/properties", nullptr},
       {"/ms/items/vim", "/software/items/vim"},
       {"/ms/items/vim/inherit", "software/items/vim"},
       {"/ms/items/vim/inherit", "/software//items/vim"},
