@@ -109,7 +109,8 @@ class Odd(Plugin):
 
     def validate_model(self, ctx):
         if mode("invalid"):
-            return [ValidationError(item.get_vpath(), "is not wanted") for item in ctx.query("odd-item")]
+            return [ValidationError(item.get_vpath(), "is not wanted")
+                    for item in ctx.query("odd-item")]
         return []
 
     def create_configuration(self, ctx):
