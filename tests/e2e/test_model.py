@@ -117,6 +117,22 @@ class Model(harness.FleetTest):
                                 headers={"If-Match": etag})
         self.assertCode(stale, 412, "revision_mismatch")
 
+    def test_each_rule_of_an_update_has_its_code(self):
+        self.muster("apply", "-f", SITE)
+        for path, properties, code in (
+                ("/software/items/web", {}, "nothing_to_update"),
+                ("/software/items/web", {"release": None}, "property_not_set"),
+                ("/deployments/site/clusters/db/nodes/a1", {"is_locked": "true"},
+                 "read_only_property")):
+            refused = self.fleet.http("PATCH", "/v1/model" + path, {"properties": properties})
+            self.assertCode(refused, 422, code)
+
+    def test_names_that_stand_twice_are_refused_with_both_items(self):
+        self.muster("apply", "-f", SITE)
+        self.muster("model", "update", "/ms", "hostname=A1")
+        refused = self.muster("plan", code=1)
+        for expected in ("/ms", "/nodes/a1", "'hostname'"):
+            self.assertIn(expected, refused.stderr)
 
 if __name__ == "__main__":
     unittest.main()
