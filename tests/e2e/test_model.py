@@ -134,5 +134,6 @@ class Model(harness.FleetTest):
         for expected in ("/ms", "/nodes/a1", "'hostname'"):
             self.assertIn(expected, refused.stderr)
 
+
 if __name__ == "__main__":
     unittest.main()
