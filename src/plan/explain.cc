@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/check.h"
 #include "plan/order_text.h"
@@ -94,15 +95,16 @@ class Explainer {
     return *mine == *theirs ? rank : rank + 2;
   }
 
+  // Among those that demand the same the one in the latest phase, so that no step of the chain is
+  // passed over.
   std::optional<Binding> tightest(std::uint32_t task) const {
     std::optional<Binding> best;
-    std::int32_t most = -1;
+    const auto weight = [&](const Binding& binding) {
+      return std::tuple(demand(task, binding.task), plan_.placements[binding.task].phase,
+                        -static_cast<int>(binding.kind));
+    };
     for (const Binding& binding : bindings(task)) {
-      const std::int32_t demanded = demand(task, binding.task);
-      if (demanded > most || (demanded == most && binding.kind < best->kind)) {
-        best = binding;
-        most = demanded;
-      }
+      if (!best || weight(binding) > weight(*best)) best = binding;
     }
     return best;
   }
