@@ -6,13 +6,13 @@
 #include <array>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace muster {
 namespace {
 
 constexpr std::size_t kWordMax = 64;
 constexpr std::size_t kStartMin = 3;  // a shorter one is the start of too much
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Optimal string alignment distance. REQUIRES: both words have at most kWordMax bytes.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -24,11 +24,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     (*current)[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool same = to_lower(a[i - 1]) == to_lower(b[j - 1]);
       std::size_t best = (*last)[j - 1] + (same ? 0 : 1);
       best = std::min({best, (*last)[j] + 1, (*current)[j - 1] + 1});
-      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                           lower(a[i - 2]) == lower(b[j - 1]);
+      const bool swapped = i > 1 && j > 1 && to_lower(a[i - 1]) == to_lower(b[j - 2]) &&
+                           to_lower(a[i - 2]) == to_lower(b[j - 1]);
       if (swapped) best = std::min(best, (*before)[j - 2] + 1);
       (*current)[j] = best;
     }

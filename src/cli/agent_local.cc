@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "base/uuid.h"
 #include "cli/action_views.h"
 #include "cli/fields.h"
@@ -38,8 +39,7 @@ Outcome<std::string> resolve_local(ApiClient& client, const std::string& ref) {
   MUSTER_TRY_ASSIGN(const Json actions, list_all(client, {}));
   std::vector<std::string> named;
   std::vector<std::string> prefixed;
-  std::string digits = ref;
-  for (char& c : digits) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const std::string digits = in_lower_case(ref);
   for (const Json& action : actions) {
     const std::string id = json_text(action, "id");
     if (json_text(action, "name") == ref) named.push_back(id);

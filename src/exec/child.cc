@@ -13,7 +13,7 @@
 #include "exec/child_kinds.h"
 #include "exec/child_report.h"
 #include "exec/exec_program.h"
-#include "exec/process_table.h"
+#include "os/process_table.h"
 
 namespace muster::exec {
 namespace {
@@ -89,7 +89,7 @@ void unblock_signals() {
 void run_child(const ChildPlan& plan, const ChildPipes& pipes) {
   ::setpgid(0, 0);
   die_with(pipes.runner);
-  const auto self = read_process(::getpid());
+  const auto self = os::read_process(::getpid());
   if (!self) give_up(pipes.report, "cannot read /proc; is it mounted?");
   // Recorded before any work, so that whoever finds the runner dead knows what to look for.
   const auto recorded = plan.directory.record_child({self->pid, self->start_time, plan.boot_id});

@@ -259,12 +259,12 @@ TEST(RunEndingTest, AFunctionThatWasKilledIsAnError) {
 }
 
 TEST(ProcessTableTest, KnowsThisProcessAndItsChildren) {
-  const auto self = read_process(::getpid());
+  const auto self = os::read_process(::getpid());
   ASSERT_TRUE(self);
   EXPECT_EQ(self->parent, ::getppid());
   EXPECT_EQ(self->group, ::getpgrp());
   EXPECT_EQ(self->session, ::getsid(0));
-  const auto parent = read_process(self->parent);
+  const auto parent = os::read_process(self->parent);
   ASSERT_TRUE(parent);
   EXPECT_GT(parent->start_time, 0U);
   EXPECT_GE(self->start_time, parent->start_time);
@@ -279,17 +279,17 @@ TEST(ProcessTableTest, KnowsThisProcessAndItsChildren) {
     ::pause();
     ::_exit(0);
   }
-  const auto below = list_descendants(::getpid());
+  const auto below = os::list_descendants(::getpid());
   EXPECT_TRUE(std::any_of(below.begin(), below.end(),
-                          [child](const ProcessInfo& info) { return info.pid == child; }));
-  const auto info = read_process(child);
+                          [child](const os::ProcessInfo& info) { return info.pid == child; }));
+  const auto info = os::read_process(child);
   ASSERT_TRUE(info);
-  EXPECT_FALSE(open_process(child, info->start_time + 1).valid());
-  const UniqueFd process = open_process(child, info->start_time);
+  EXPECT_FALSE(os::open_process(child, info->start_time + 1).valid());
+  const UniqueFd process = os::open_process(child, info->start_time);
   ASSERT_TRUE(process.valid());
-  EXPECT_TRUE(signal_process(process, SIGKILL));
+  EXPECT_TRUE(os::signal_process(process, SIGKILL));
   ::waitpid(child, nullptr, 0);
-  EXPECT_FALSE(read_process(child));
+  EXPECT_FALSE(os::read_process(child));
 }
 
 TEST(StateLockTest, IsExclusiveAndNamesTheHolder) {

@@ -22,24 +22,6 @@ bool write_all(int fd, std::string_view data) {
   return true;
 }
 
-std::optional<std::string> read_file_at(int directory, const char* name, std::size_t limit) {
-  const UniqueFd fd(::openat(directory, name, O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return std::nullopt;
-  std::string content;
-  std::array<char, 4096> buffer;
-  while (content.size() < limit) {
-    const ssize_t n =
-        ::read(fd.get(), buffer.data(), std::min(buffer.size(), limit - content.size()));
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return std::nullopt;
-    }
-    if (n == 0) break;
-    content.append(buffer.data(), static_cast<std::size_t>(n));
-  }
-  return content;
-}
-
 Result<void> write_file_atomic_at(int directory, const std::string& name, std::string_view data) {
   const std::string temporary = name + ".tmp";
   const UniqueFd fd(

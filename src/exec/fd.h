@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,13 +12,11 @@
 namespace muster::exec {
 
 using os::errno_text;
+using os::read_file_at;
 using os::UniqueFd;
 
 // False leaves the reason in errno. Goes on after interruptions and short writes.
 bool write_all(int fd, std::string_view data);
-
-// The first `limit` bytes of a file; nothing if it cannot be opened or read.
-std::optional<std::string> read_file_at(int directory, const char* name, std::size_t limit);
 
 // Replaces `name` in one step, so that a reader sees all of the old content or all of the new.
 Result<void> write_file_atomic_at(int directory, const std::string& name, std::string_view data);

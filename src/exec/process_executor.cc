@@ -14,11 +14,11 @@
 #include <cerrno>
 
 #include "exec/control_message.h"
-#include "exec/process_table.h"
 #include "exec/run_request.h"
 #include "exec/run_work.h"
 #include "exec/settlement.h"
 #include "os/clock.h"
+#include "os/process_table.h"
 
 namespace muster::exec {
 namespace {
@@ -398,7 +398,7 @@ void ProcessExecutor::on_disconnected(RunId id, Run& run) {
 void ProcessExecutor::await_death(RunId id, Run& run, const RunDirectory& directory) {
   const auto runner = directory.runner();
   if (runner && runner->boot_id == boot_id_) {
-    run.dying = open_process(runner->pid, runner->start_time);
+    run.dying = os::open_process(runner->pid, runner->start_time);
     run.give_up_us = os::monotonic_now().us + kDeathDeadlineUs;
   }
   // Its end is readable at once if it is dead already.
@@ -409,7 +409,7 @@ void ProcessExecutor::await_death(RunId id, Run& run, const RunDirectory& direct
 void ProcessExecutor::on_runner_dead(RunId id, Run& run) {
   if (run.dying.valid() && !is_at_end(run.dying.get())) {
     // It neither talks nor exits. A result that is reported must be true, so it has to go.
-    signal_process(run.dying, SIGKILL);
+    os::signal_process(run.dying, SIGKILL);
     pollfd entry{run.dying.get(), POLLIN, 0};
     ::poll(&entry, 1, kKillDeadlineMs);
   }

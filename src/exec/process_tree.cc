@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "exec/process_table.h"
+#include "os/process_table.h"
 
 namespace muster::exec {
 namespace {
@@ -16,7 +16,7 @@ constexpr int kPassesMax = 50;
 
 void signal_tree(pid_t group, int signal) {
   if (group > 0) ::kill(-group, signal);
-  for (const ProcessInfo& info : list_descendants(::getpid())) {
+  for (const os::ProcessInfo& info : os::list_descendants(::getpid())) {
     if (info.is_dead() || (group > 0 && info.group == group)) continue;
     ::kill(info.pid, signal);
   }
@@ -27,7 +27,7 @@ void stop_tree(pid_t group) {
   for (int pass = 0; pass < kPassesMax; ++pass) {
     if (group > 0) ::kill(-group, SIGSTOP);
     bool grew = false;
-    for (const ProcessInfo& info : list_descendants(::getpid())) {
+    for (const os::ProcessInfo& info : os::list_descendants(::getpid())) {
       if (info.is_dead() || !stopped.insert(info.pid).second) continue;
       grew = true;
       ::kill(info.pid, SIGSTOP);

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "exec/directory_handle.h"
+#include "os/directory_handle.h"
 
 namespace muster::exec {
 namespace {
@@ -22,12 +22,12 @@ constexpr const char* kRunFile = "run";
 constexpr std::size_t kRunBytesMax = (std::size_t{4} << 20) + 4096;
 constexpr int kListenBacklog = 8;
 
-DirectoryHandle open_listing(int parent, const char* name) {
+os::DirectoryHandle open_listing(int parent, const char* name) {
   UniqueFd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return nullptr;
   DIR* directory = ::fdopendir(fd.get());
   if (directory != nullptr) fd.release();
-  return DirectoryHandle(directory);
+  return os::DirectoryHandle(directory);
 }
 
 // In the abstract namespace: the name follows a zero byte and ends with the address.
@@ -55,7 +55,7 @@ Result<void> append_line(int run, std::string_view line) {
 
 // All files but `kept`, where one is given.
 bool remove_files(int directory, const char* kept) {
-  const DirectoryHandle listing = open_listing(directory, ".");
+  const os::DirectoryHandle listing = open_listing(directory, ".");
   if (!listing) return false;
   bool all = true;
   while (const dirent* entry = ::readdir(listing.get())) {
@@ -123,7 +123,7 @@ std::optional<RunDirectory> RunDirectory::open(int runs, const RunKey& key) {
 
 std::vector<RunKey> RunDirectory::list(int runs) {
   std::vector<RunKey> keys;
-  const DirectoryHandle directory = open_listing(runs, ".");
+  const os::DirectoryHandle directory = open_listing(runs, ".");
   if (!directory) return keys;
   while (const dirent* entry = ::readdir(directory.get())) {
     if (auto key = RunKey::parse(entry->d_name)) keys.push_back(*key);

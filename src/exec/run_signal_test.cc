@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 // Stopped, or held in vfork() by a child that was stopped before it could execute its program.
 bool is_frozen(pid_t pid) {
   if (process_state(pid) == 'T') return true;
-  const auto below = list_descendants(pid);
+  const auto below = os::list_descendants(pid);
   return process_state(pid) == 'D' && std::any_of(below.begin(), below.end(), [](const auto& info) {
            return info.state == 'T';
          });

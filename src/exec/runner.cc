@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "exec/control_message.h"
-#include "exec/process_table.h"
 #include "exec/run_directory.h"
 #include "exec/run_loop.h"
 #include "exec/run_request.h"
 #include "exec/run_work.h"
+#include "os/process_table.h"
 
 namespace muster::exec {
 namespace {
@@ -41,7 +41,7 @@ void become_runner() {
 }
 
 Result<UniqueFd> set_up_directory(RunDirectory& directory, const RunnerContext& context) {
-  const auto self = read_process(::getpid());
+  const auto self = os::read_process(::getpid());
   if (!self) return fail(ErrorCode::IoError, "cannot read /proc; is it mounted?");
   MUSTER_TRY(directory.take_lock({self->pid, self->start_time, context.boot_id}));
   return directory.listen();

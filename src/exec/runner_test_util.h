@@ -19,8 +19,8 @@
 
 #include "base/json.h"
 #include "exec/process_executor.h"
-#include "exec/process_table.h"
 #include "exec/state_lock.h"
+#include "os/process_table.h"
 
 // One life of an agent, as far as the executor is concerned, for tests with real processes.
 
@@ -77,12 +77,12 @@ inline pid_t read_pid(const std::string& path) {
 }
 
 inline bool is_running(pid_t pid) {
-  const auto info = read_process(pid);
+  const auto info = os::read_process(pid);
   return info && !info->is_dead();
 }
 
 inline char process_state(pid_t pid) {
-  const auto info = read_process(pid);
+  const auto info = os::read_process(pid);
   return info ? info->state : '-';
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "exec/child.h"
-#include "exec/process_table.h"
 #include "os/clock.h"
+#include "os/process_table.h"
 
 namespace muster::exec {
 namespace {
@@ -23,14 +23,14 @@ struct Suspects {
   std::string mark;
 };
 
-bool belongs(const ProcessInfo& info, const Suspects& suspects) {
+bool belongs(const os::ProcessInfo& info, const Suspects& suspects) {
   if (info.is_dead() || info.pid == ::getpid() || info.start_time < suspects.since) return false;
   // A session or group id is not given to another process while it has members. Both matching by
   // reuse would need a new session and a new group with just these numbers.
   if (suspects.group > 0 && info.group == suspects.group && info.session == suspects.session) {
     return true;
   }
-  return has_environment(info.pid, suspects.mark);
+  return os::has_environment(info.pid, suspects.mark);
 }
 
 bool wait_for_end(const std::vector<UniqueFd>& processes, std::int64_t end_us) {
@@ -58,7 +58,7 @@ bool kill_leftovers(const RunDirectory& directory, const RunKey& key, const std:
                     .since = runner->start_time,
                     .mark = fmt::format("{}={}", kRunVariable, key.name())};
   if (const auto child = directory.child()) {
-    const auto present = read_process(child->pid);
+    const auto present = os::read_process(child->pid);
     // Another process with the child's pid means that its group has no members left.
     const bool reused = present && present->start_time != child->start_time;
     if (!reused) suspects.group = child->pid;
@@ -66,10 +66,11 @@ bool kill_leftovers(const RunDirectory& directory, const RunKey& key, const std:
   const std::int64_t end_us = os::monotonic_now().us + deadline.us;
   for (;;) {
     std::vector<UniqueFd> killed;
-    for (const ProcessInfo& info : list_processes()) {
+    for (const os::ProcessInfo& info : os::list_processes()) {
       if (!belongs(info, suspects)) continue;
-      UniqueFd process = open_process(info.pid, info.start_time);
-      if (process.valid() && signal_process(process, SIGKILL)) killed.push_back(std::move(process));
+      UniqueFd process = os::open_process(info.pid, info.start_time);
+      if (process.valid() && os::signal_process(process, SIGKILL))
+        killed.push_back(std::move(process));
     }
     if (killed.empty()) return true;
     if (!wait_for_end(killed, end_us)) return false;

@@ -10,8 +10,8 @@
 #include <memory>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "http/ascii.h"
 
 namespace muster::http {
 
@@ -113,7 +113,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* user) noe
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return size;
   std::string name(line.substr(0, colon));
-  std::transform(name.begin(), name.end(), name.begin(), lower);
+  std::transform(name.begin(), name.end(), name.begin(), to_lower);
   exchange.response.headers.emplace_back(std::move(name), trim(line.substr(colon + 1)));
   return size;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/field_errors.h"
 #include "base/number.h"
 
@@ -19,8 +20,7 @@ Result<void> check_json_body(const Request& request) {
   const std::string type = header_of(request, "content-type");
   std::string media = type.substr(0, type.find(';'));
   while (!media.empty() && media.back() == ' ') media.pop_back();
-  for (char& c : media) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  if (media == "application/json") return {};
+  if (equals_ignoring_case(media, "application/json")) return {};
   return fail(ErrorCode::UnsupportedMediaType,
               "the Content-Type is {}, it must be application/json", in_quotes(type));
 }

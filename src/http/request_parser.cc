@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "http/wire.h"
 
@@ -24,14 +25,6 @@ constexpr std::size_t kBodyReserveMax = std::size_t{256} << 10;
 
 // No chunked body ends in fewer bytes than the last chunk and the empty trailer.
 constexpr std::size_t kLastChunkBytes = std::string_view("0\r\n\r\n").size();
-
-std::string lower_case(beast::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
 
 // Fills a Request directly instead of Beast's own message type, which would be copied from.
 class Filler final : public beast::http::basic_parser<true> {
@@ -60,7 +53,7 @@ class Filler final : public beast::http::basic_parser<true> {
     if (head_ended_) return;
     if (field == beast::http::field::host) ++host_count_;
     auto [it, inserted] =
-        request_.headers.try_emplace(lower_case(name), value.data(), value.size());
+        request_.headers.try_emplace(in_lower_case(std::string(name)), value.data(), value.size());
     if (!inserted) {
       it->second += field == beast::http::field::cookie ? "; " : ", ";
       it->second.append(value.data(), value.size());
@@ -133,7 +126,7 @@ std::optional<RequestParser::Refusal> RequestParser::Impl::check_header() {
   // A list of codings that does not end in chunked leaves the length of the body unknown, and
   // guessing it is how requests are smuggled.
   if (const auto* coding = header("transfer-encoding");
-      coding && lower_case(*coding) != "chunked") {
+      coding && in_lower_case(*coding) != "chunked") {
     return Refusal{
         501,
         {ErrorCode::InvalidRequest,
@@ -148,7 +141,7 @@ std::optional<RequestParser::Refusal> RequestParser::Impl::check_header() {
   request.path = std::move(target->path);
   request.query = std::move(target->query);
   if (const auto* expect = header("expect"); expect && !filler->http10()) {
-    if (lower_case(*expect) != "100-continue") {
+    if (in_lower_case(*expect) != "100-continue") {
       return Refusal{
           417,
           {ErrorCode::InvalidRequest,

@@ -1,5 +1,6 @@
 #include "http/socket.h"
 
+#include "base/ascii.h"
 #include "base/number.h"
 
 #include <arpa/inet.h>
@@ -288,8 +289,7 @@ bool names_this_host(std::string_view host) {
   if (host.starts_with('[')) {
     return host.substr(0, host.find(']')) == "[::1";
   }
-  std::string name(host.substr(0, host.find(':')));
-  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const std::string name = in_lower_case(std::string(host.substr(0, host.find(':'))));
   in_addr address{};
   if (::inet_pton(AF_INET, name.c_str(), &address) == 1) {
     return (ntohl(address.s_addr) >> 24) == 127;

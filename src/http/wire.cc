@@ -10,7 +10,7 @@
 #include <iterator>
 #include <random>
 
-#include "http/ascii.h"
+#include "base/ascii.h"
 #include "http/percent.h"
 
 namespace muster::http {

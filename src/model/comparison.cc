@@ -30,7 +30,7 @@ struct Spot {
   const ItemType* type = nullptr;  // that an item there would have; null: unknown
   bool is_collection = false;
   const ItemType* without_slot = nullptr;  // of the item above, which has nothing called so
-  bool is_reference = false;  // items there inherit
+  bool is_reference = false;               // items there inherit
 };
 
 Spot spot_in(const ItemType& above, Path path) {

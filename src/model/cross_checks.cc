@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "model/quoted.h"
 
@@ -24,13 +25,6 @@ void for_each_that_stays(const Node& node, const Visit& visit) {
   if (is_leaving(node)) return;
   if (!node.item().is_collection()) visit(node);
   for (const auto& child : node.children()) for_each_that_stays(*child, visit);
-}
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 std::vector<std::string_view> entries_of(std::string_view list) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +29,9 @@ class UniqueFd {
  private:
   int fd_ = -1;
 };
+
+// The first `limit` bytes of a file; nothing if it cannot be opened or read.
+std::optional<std::string> read_file_at(int directory, const char* name, std::size_t limit);
 
 // "No such file or directory". Safe on every thread.
 std::string errno_text(int error);

@@ -77,9 +77,7 @@ class Arguments {
   }
 
   std::optional<model::IntegerRangeCheck> range() {
-    static const document::Value kNothing;
-    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
-                     fmt::format("check '{}'", word_.word), problems_);
+    MapReader reader = argument();
     const std::optional<std::int64_t> min = reader.integer("min");
     const std::optional<std::int64_t> max = reader.integer("max");
     reader.finish();
@@ -93,18 +91,14 @@ class Arguments {
   }
 
   std::optional<model::MaxValueCheck> max_value() {
-    static const document::Value kNothing;
-    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
-                     fmt::format("check '{}'", word_.word), problems_);
+    MapReader reader = argument();
     model::MaxValueCheck check{reader.required_text("property"), reader.required_text("limit")};
     reader.finish();
     return check;
   }
 
   model::UniqueCheck unique() {
-    static const document::Value kNothing;
-    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
-                     fmt::format("check '{}'", word_.word), problems_);
+    MapReader reader = argument();
     model::UniqueCheck check{reader.required_text("property"), reader.texts("among"),
                              reader.flag("ignore_case").value_or(false)};
     reader.finish();
@@ -112,9 +106,7 @@ class Arguments {
   }
 
   model::ListsCheck lists() {
-    static const document::Value kNothing;
-    MapReader reader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
-                     fmt::format("check '{}'", word_.word), problems_);
+    MapReader reader = argument();
     model::ListsCheck check{reader.required_text("property"), reader.required_text("collection"),
                             reader.required_text("of")};
     reader.finish();
@@ -122,6 +114,13 @@ class Arguments {
   }
 
  private:
+  // What stands with the word, as a mapping.
+  MapReader argument() {
+    static const document::Value kNothing;
+    return MapReader(file_, word_.argument == nullptr ? kNothing : *word_.argument,
+                     fmt::format("check '{}'", word_.word), problems_);
+  }
+
   const Document& file_;
   const Word& word_;
   Problems& problems_;

@@ -1,28 +1,25 @@
 #include "plugin/family.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include "os/clock.h"
 #include "os/fd.h"
+#include "os/process_table.h"
 
 namespace muster::plugin {
 namespace {
 
-constexpr std::size_t kFileMax = std::size_t{1} << 20;
+constexpr std::size_t kFileMax = std::size_t{64} << 10;
 // What is killed ends soon; a process that hangs in the kernel is not waited for any longer.
 constexpr Duration kDeathPatience = Duration::seconds(1);
 constexpr Duration kLookAgain = Duration::millis(20);
@@ -30,75 +27,14 @@ constexpr int kKillRounds = 20;
 
 // Empty: there is no such process (any more), or it is not ours to see.
 std::string read_proc(pid_t pid, const char* file) {
-  const os::UniqueFd fd(
-      ::open(fmt::format("/proc/{}/{}", pid, file).c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  if (!fd.valid()) return text;
-  std::array<char, 4096> buffer{};
-  while (text.size() < kFileMax) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-    if (got <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return text;
+  return os::read_file_at(AT_FDCWD, fmt::format("/proc/{}/{}", pid, file).c_str(), kFileMax)
+      .value_or("");
 }
 
 std::uint64_t number_of(std::string_view text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
-    if (space > 0) words.push_back(text.substr(0, space));
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  return words;
-}
-
-struct ProcessStat {
-  pid_t pid = -1;
-  pid_t parent = -1;
-  pid_t group = -1;
-  pid_t session = -1;
-  std::uint64_t started = 0;
-  bool ended = false;  // only its exit status is still there
-  std::string name;
-};
-
-std::optional<ProcessStat> stat_of(pid_t pid) {
-  const std::string text = read_proc(pid, "stat");
-  // "PID (NAME) STATE PARENT GROUP SESSION ...", and the name may have brackets and blanks.
-  const std::size_t open = text.find('(');
-  const std::size_t close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  const std::vector<std::string_view> words = words_of(std::string_view(text).substr(close + 1));
-  constexpr std::size_t kStarted = 19;
-  if (words.size() <= kStarted) return std::nullopt;
-  const auto process = [&](std::size_t i) { return static_cast<pid_t>(number_of(words[i])); };
-  return ProcessStat{.pid = pid,
-                     .parent = process(1),
-                     .group = process(2),
-                     .session = process(3),
-                     .started = number_of(words[kStarted]),
-                     .ended = words[0] == "Z" || words[0] == "X",
-                     .name = text.substr(open + 1, close - open - 1)};
-}
-
-std::vector<pid_t> all_processes() {
-  std::vector<pid_t> pids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  if (folder == nullptr) return pids;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name(entry->d_name);
-    if (!name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos) {
-      pids.push_back(static_cast<pid_t>(number_of(name)));
-    }
-  }
-  return pids;
 }
 
 // The value of "Pss:  123 kB"; nothing: the kernel does not tell.
@@ -113,18 +49,10 @@ std::optional<std::uint64_t> proportional_bytes(pid_t pid) {
 
 std::uint64_t resident_bytes_of(pid_t pid) {
   const std::string text = read_proc(pid, "statm");  // "SIZE RESIDENT ...", in pages
-  const std::vector<std::string_view> words = words_of(text);
-  if (words.size() < 2) return 0;
-  return number_of(words[1]) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-// A handle of exactly this process; invalid: it has ended.
-os::UniqueFd handle_of(const Relative& relative) {
-  os::UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, relative.pid, 0)));
-  if (!handle.valid()) return handle;
-  const std::optional<ProcessStat> now = stat_of(relative.pid);
-  if (!now || now->started != relative.started) handle.reset();
-  return handle;
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos) return 0;
+  return number_of(std::string_view(text).substr(space + 1)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 void wait_for_all(const std::vector<os::UniqueFd>& handles, Duration deadline) {
@@ -140,38 +68,31 @@ void wait_for_all(const std::vector<os::UniqueFd>& handles, Duration deadline) {
 
 Family::Family(pid_t root, const std::string& mark)
     : root_(root), mark_(fmt::format("{}={}", kMarkName, mark)), root_started_([&] {
-        const std::optional<ProcessStat> now = stat_of(root);
-        return now ? now->started : 0;
+        const std::optional<os::ProcessInfo> now = os::read_process(root);
+        return now ? now->start_time : 0;
       }()) {}
 
 std::vector<Relative> Family::relatives() const {
-  std::vector<ProcessStat> strangers;
-  for (const pid_t pid : all_processes()) {
-    if (pid == root_) continue;
-    std::optional<ProcessStat> process = stat_of(pid);
-    // What was there before the root cannot come from it.
-    if (process && process->started >= root_started_) strangers.push_back(std::move(*process));
-  }
-  const auto has_mark = [&](pid_t pid) {
-    const std::string environment = read_proc(pid, "environ");
-    const std::size_t at = environment.find(mark_);
-    return at != std::string::npos && (at == 0 || environment[at - 1] == '\0') &&
-           environment.c_str()[at + mark_.size()] == '\0';
-  };
+  std::vector<os::ProcessInfo> strangers = os::list_processes();
+  // What was there before the root cannot come from it.
+  std::erase_if(strangers, [&](const os::ProcessInfo& process) {
+    return process.pid == root_ || process.start_time < root_started_;
+  });
   std::set<pid_t> known = {root_};
   std::vector<Relative> found;
   // Descent may lead over any number of steps, in any order of pids.
   bool first = true;
   for (bool grown = true; grown; first = false) {
     grown = false;
-    for (ProcessStat& process : strangers) {
+    for (os::ProcessInfo& process : strangers) {
       if (process.pid < 0) continue;
       const bool related = process.group == root_ || process.session == root_ ||
-                           known.contains(process.parent) || (first && has_mark(process.pid));
+                           known.contains(process.parent) ||
+                           (first && os::has_environment(process.pid, mark_));
       if (!related) continue;
       known.insert(process.pid);
-      if (!process.ended) {
-        found.push_back({process.pid, process.started, std::move(process.name)});
+      if (!process.is_dead()) {
+        found.push_back({process.pid, process.start_time, std::move(process.name)});
       }
       process.pid = -1;
       grown = true;
@@ -198,7 +119,7 @@ std::vector<Relative> Family::wait_for_end(Duration deadline) const {
     if (left.empty() || now >= deadline) return left;
     std::vector<os::UniqueFd> handles;
     for (const Relative& relative : left) {
-      if (os::UniqueFd handle = handle_of(relative); handle.valid()) {
+      if (os::UniqueFd handle = os::open_process(relative.pid, relative.started); handle.valid()) {
         handles.push_back(std::move(handle));
       }
     }
@@ -215,9 +136,9 @@ void Family::kill_relatives() const {
   for (int round = 0; round < kKillRounds; ++round) {
     std::vector<os::UniqueFd> handles;
     for (const Relative& relative : relatives()) {
-      os::UniqueFd handle = handle_of(relative);
+      os::UniqueFd handle = os::open_process(relative.pid, relative.started);
       if (!handle.valid()) continue;
-      ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+      os::signal_process(handle, SIGKILL);
       handles.push_back(std::move(handle));
     }
     if (handles.empty() || os::monotonic_now() >= deadline) return;

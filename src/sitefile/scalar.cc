@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace muster::sitefile {
@@ -48,10 +49,7 @@ bool is_plain_word(std::string_view text) {
 bool looks_like_something_else(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kWords = {"null", "true", "false", "yes", "no",
                                                              "on",   "off",  "y",     "n"};
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string lower = in_lower_case(std::string(text));
   if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return true;
   // Numbers of all kinds, and dates, begin with a digit and have few other characters. An address
   // or a version of three numbers is a text to everybody.

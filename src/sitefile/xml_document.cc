@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include "model/quoted.h"
@@ -61,9 +62,7 @@ bool is_known_entity(std::string_view body) {
 }
 
 bool is_utf8_name(std::string encoding) {
-  std::transform(encoding.begin(), encoding.end(), encoding.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  encoding = in_lower_case(std::move(encoding));
   return encoding == "utf-8" || encoding == "utf8" || encoding == "us-ascii" || encoding == "ascii";
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/field_errors.h"
 #include "core/kind/base64.h"
 #include "core/kind/field_reader.h"
@@ -100,10 +101,8 @@ Problem check_url(std::string_view url, bool file_allowed) {
     return wrong("it must not contain white space or control characters");
   }
   const std::size_t scheme_end = url.find("://");
-  std::string scheme(url.substr(0, scheme_end == std::string_view::npos ? 0 : scheme_end));
-  std::ranges::transform(scheme, scheme.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string scheme = in_lower_case(
+      std::string(url.substr(0, scheme_end == std::string_view::npos ? 0 : scheme_end)));
   const bool is_file = scheme == "file" && file_allowed;
   if (scheme != "http" && scheme != "https" && !is_file) {
     return wrong(file_allowed ? "it must begin with http://, https:// or file://"

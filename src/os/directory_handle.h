@@ -4,11 +4,11 @@
 
 #include <memory>
 
-namespace muster::exec {
+namespace muster::os {
 
 struct DirectoryCloser {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 using DirectoryHandle = std::unique_ptr<DIR, DirectoryCloser>;
 
-}  // namespace muster::exec
+}  // namespace muster::os

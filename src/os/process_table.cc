@@ -1,7 +1,8 @@
-#include "exec/process_table.h"
+#include "os/process_table.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,9 +13,9 @@
 #include <memory>
 #include <unordered_map>
 
-#include "exec/directory_handle.h"
+#include "os/directory_handle.h"
 
-namespace muster::exec {
+namespace muster::os {
 namespace {
 
 constexpr std::size_t kStatBytesMax = 1024;
@@ -27,10 +28,12 @@ std::optional<ProcessInfo> read_process(pid_t pid) {
       read_file_at(AT_FDCWD, fmt::format("/proc/{}/stat", pid).c_str(), kStatBytesMax);
   if (!text) return std::nullopt;
   // The command name is in parentheses and may itself contain any character.
+  const std::size_t open = text->find('(');
   const std::size_t close = text->rfind(')');
-  if (close == std::string::npos) return std::nullopt;
+  if (close == std::string::npos || open > close) return std::nullopt;
   ProcessInfo info;
   info.pid = pid;
+  info.name = text->substr(open + 1, close - open - 1);
   // After the session come fifteen fields that are of no use here.
   const int fields = std::sscanf(
       text->c_str() + close + 1,
@@ -96,4 +99,4 @@ bool signal_process(const UniqueFd& process, int signal) {
   return ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
 }
 
-}  // namespace muster::exec
+}  // namespace muster::os

@@ -4,16 +4,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "exec/fd.h"
+#include "os/fd.h"
 
 // What /proc says of processes. The table is read by scanning all of /proc: the per-task list of
-// children is missing from kernels that were built without it, and the scan is needed only for
-// signals and after a crash, never on the way of an ordinary run.
+// children is missing from kernels that were built without it, and the scan is needed only where
+// processes are signalled, measured or looked for after a crash, never on the way of an ordinary
+// run.
 
-namespace muster::exec {
+namespace muster::os {
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -21,6 +23,7 @@ struct ProcessInfo {
   pid_t group = 0;
   pid_t session = 0;
   char state = '?';
+  std::string name;
   std::uint64_t start_time = 0;  // clock ticks since boot; with the pid it names one process
 
   bool is_dead() const { return state == 'Z' || state == 'X'; }
@@ -41,4 +44,4 @@ bool has_environment(pid_t pid, std::string_view entry);
 UniqueFd open_process(pid_t pid, std::uint64_t start_time);
 bool signal_process(const UniqueFd& process, int signal);
 
-}  // namespace muster::exec
+}  // namespace muster::os
