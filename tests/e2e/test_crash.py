@@ -42,6 +42,7 @@ class Stream(threading.Thread):
         self.acknowledged = []
         self.unanswered = []  # may or may not have been accepted
         self.refused = []
+        self.hopeless = []  # dependencies that had failed when somebody wanted to wait for them
         self.stopping = threading.Event()
 
     def action(self):
@@ -72,6 +73,8 @@ class Stream(threading.Thread):
                 self.acknowledged.append(action["id"])
             elif answer.json.get("code") == "unknown_dependency":
                 self.refused.append(f"a dependency was lost: {answer!r}")
+            elif answer.status == 409 and "will not succeed" in answer.json["detail"]:
+                self.hopeless.extend(action["depends_on"])
             elif answer.status >= 500 or answer.status == 429:
                 self.unanswered.append(action["id"])
             else:
@@ -163,6 +166,9 @@ class Crashes(harness.FleetTest):
         started = {line.split()[0] for line in starts}
         self.assertEqual(started - known, set(), "effects of actions that nobody knows")
         statuses = Counter(action["status"] for action in ended)
+        succeeded = {action["id"] for action in ended if action["status"] == "SUCCEEDED"}
+        self.assertEqual(succeeded & set(self.stream.hopeless), set(),
+                         "told to have failed, then succeeded")
         for action in ended:
             if action["status"] == "SUCCEEDED":
                 self.assertIn(action["id"], started, action)
