@@ -71,6 +71,9 @@ struct PropertyTypeDefinition {
   std::vector<ValueCheck> checks;
   bool deprecated = false;
   Place place;
+  // Of parts, where they are known.
+  Place regex_place = {};
+  std::vector<Place> check_places = {};  // of each check
 };
 
 struct PropertyDefinition {
@@ -125,7 +128,8 @@ struct ItemTypeDefinition {
   std::vector<ItemCheck> checks;
   bool deprecated = false;
   Place place;
-  bool is_abstract = false;  // there are no items of the type itself
+  bool is_abstract = false;              // there are no items of the type itself
+  std::vector<Place> check_places = {};  // of each check, where they are known
 };
 
 struct PackNeed {
@@ -144,6 +148,7 @@ struct PackDefinition {
   std::vector<ItemTypeDefinition> item_types;
   Place place;
   std::vector<Migration> migrations = {};  // oldest first
+  Place version_place = {};                // where it is known
 };
 
 }  // namespace muster::model

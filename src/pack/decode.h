@@ -30,12 +30,18 @@ DecodedPack decode_pack(const PackFolder& folder, document::Problems& problems);
 
 void decode_types(const document::Document& file, model::PackDefinition& pack,
                   document::Problems& problems);
-std::vector<model::ValueCheck> decode_value_checks(const document::Document& file,
+// Each check with its place.
+template <typename Check>
+struct DecodedChecks {
+  std::vector<Check> checks;
+  std::vector<model::Place> places;
+};
+DecodedChecks<model::ValueCheck> decode_value_checks(const document::Document& file,
+                                                     const document::List* list,
+                                                     document::Problems& problems);
+DecodedChecks<model::ItemCheck> decode_item_checks(const document::Document& file,
                                                    const document::List* list,
                                                    document::Problems& problems);
-std::vector<model::ItemCheck> decode_item_checks(const document::Document& file,
-                                                 const document::List* list,
-                                                 document::Problems& problems);
 std::vector<model::Migration> decode_migrations(const document::Document& file,
                                                 const document::List* list,
                                                 document::Problems& problems);

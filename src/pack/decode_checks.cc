@@ -170,32 +170,37 @@ std::optional<model::ItemCheck> decode_item_check(const Word& word, Arguments ar
 
 }  // namespace
 
-std::vector<model::ValueCheck> decode_value_checks(const Document& file, const document::List* list,
-                                                   Problems& problems) {
-  std::vector<model::ValueCheck> checks;
-  if (list == nullptr) return checks;
+DecodedChecks<model::ValueCheck> decode_value_checks(const Document& file,
+                                                     const document::List* list,
+                                                     Problems& problems) {
+  DecodedChecks<model::ValueCheck> made;
+  if (list == nullptr) return made;
   for (const document::Value& value : *list) {
     const std::optional<Word> word =
         read_word(file, value, "check of a value", kValueChecks, problems);
     if (!word) continue;
     auto check = decode_value_check(*word, Arguments(file, *word, problems));
-    if (check) checks.push_back(std::move(*check));
+    if (!check) continue;
+    made.checks.push_back(std::move(*check));
+    made.places.push_back(file.place(value.mark));
   }
-  return checks;
+  return made;
 }
 
-std::vector<model::ItemCheck> decode_item_checks(const Document& file, const document::List* list,
-                                                 Problems& problems) {
-  std::vector<model::ItemCheck> checks;
-  if (list == nullptr) return checks;
+DecodedChecks<model::ItemCheck> decode_item_checks(const Document& file, const document::List* list,
+                                                   Problems& problems) {
+  DecodedChecks<model::ItemCheck> made;
+  if (list == nullptr) return made;
   for (const document::Value& value : *list) {
     const std::optional<Word> word =
         read_word(file, value, "check of an item", kItemChecks, problems);
     if (!word) continue;
     auto check = decode_item_check(*word, Arguments(file, *word, problems));
-    if (check) checks.push_back(std::move(*check));
+    if (!check) continue;
+    made.checks.push_back(std::move(*check));
+    made.places.push_back(file.place(value.mark));
   }
-  return checks;
+  return made;
 }
 
 }  // namespace muster::pack

@@ -29,7 +29,10 @@ model::PropertyTypeDefinition decode_property_type(const Document& file, const E
   type.place = file.place(entry.mark);
   type.regex = reader.text("regex");
   type.description = reader.text("description").value_or("");
-  type.checks = decode_value_checks(file, reader.list("checks"), problems);
+  type.regex_place = reader.place("regex");
+  auto checks = decode_value_checks(file, reader.list("checks"), problems);
+  type.checks = std::move(checks.checks);
+  type.check_places = std::move(checks.places);
   type.deprecated = reader.flag("deprecated").value_or(false);
   reader.finish();
   return type;
@@ -154,7 +157,9 @@ model::ItemTypeDefinition decode_item_type(const Document& file, const Entry& en
       decode_members<model::ViewDefinition>(file, reader.map("views"), problems, decode_view);
   type.elements = decode_members<model::ElementDefinition>(file, reader.map("elements"), problems,
                                                            decode_element);
-  type.checks = decode_item_checks(file, reader.list("checks"), problems);
+  auto checks = decode_item_checks(file, reader.list("checks"), problems);
+  type.checks = std::move(checks.checks);
+  type.check_places = std::move(checks.places);
   reader.finish();
   return type;
 }
