@@ -44,7 +44,7 @@ TEST(PacksCheck, PrintsEveryProblemWithItsPlace) {
   EXPECT_EQ(*outcome, ExitCode::Error);
   const std::string told = without_folder(test.out);
   EXPECT_THAT(told,
-              HasSubstr("broken-pack/pack.yaml:1:1: the pack's version 'one' is not a version"));
+              HasSubstr("broken-pack/pack.yaml:2:1: the pack's version 'one' is not a version"));
   EXPECT_THAT(told,
               HasSubstr("broken-pack/pack.yaml:3:9: pack 'broken' needs pack 'web' 3.0 or newer"));
   EXPECT_THAT(told,
@@ -58,7 +58,7 @@ TEST(PacksCheck, PrintsEveryProblemWithItsPlace) {
   EXPECT_EQ(*check_packs(test.context, options({kData + "/broken-pack"})), ExitCode::Error);
   const Result<Json> json = parse_json(test.out);
   ASSERT_TRUE(json);
-  EXPECT_EQ((*json)["problems"][0]["line"], 1);
+  EXPECT_EQ((*json)["problems"][0]["line"], 2);
 }
 
 TEST(Packs, AreListedAndShown) {
@@ -88,7 +88,7 @@ TEST(Packs, WithProblemsAreToldInsteadOfShown) {
   const auto outcome = list_packs(test.context, options({kData + "/broken-pack"}));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().exit, ExitCode::Error);
-  EXPECT_THAT(test.err, HasSubstr("broken-pack/pack.yaml:1:1: the pack's version 'one'"));
+  EXPECT_THAT(test.err, HasSubstr("broken-pack/pack.yaml:2:1: the pack's version 'one'"));
   EXPECT_THAT(test.out, IsEmpty());
 }
 

@@ -96,6 +96,9 @@ struct PropertyTypeDefinition {
   std::vector<ValueCheck> checks;
   bool deprecated = false;
   Place place;
+  // Of parts, where they are known.
+  Place regex_place = {};
+  std::vector<Place> check_places = {};  // of each check
 };
 
 struct PropertyDefinition {
@@ -152,7 +155,8 @@ struct ItemTypeDefinition {
   bool deprecated = false;
   Place place;
   std::vector<ModelCheckDefinition> model_checks = {};
-  bool is_abstract = false;  // there are no items of the type itself
+  bool is_abstract = false;              // there are no items of the type itself
+  std::vector<Place> check_places = {};  // of each of `checks`, where they are known
 };
 
 struct PackNeed {
@@ -171,6 +175,7 @@ struct PackDefinition {
   std::vector<ItemTypeDefinition> item_types;
   Place place;
   std::vector<Migration> migrations = {};  // oldest first
+  Place version_place = {};                // where it is known
 };
 
 }  // namespace muster::model

@@ -129,11 +129,18 @@ struct BuiltSchema {
   std::vector<DefinitionError> errors;  // all of them, in the order of their places
 };
 
+struct SchemaOptions {
+  // Packs that are at hand and not used: what they define is told as such instead of unknown.
+  std::vector<const PackDefinition*> others = {};
+};
+
 // Checks all packs together: names that clash, unknown bases and types, types of a pack that is not
 // needed, properties redefined along `extends`, cycles of `extends`, of `require` and of required
 // children, defaults that their own type refuses, regular expressions that do not compile, packs or
 // versions that are missing, migrations that do not lead to the types there are. The type of the
-// model's root is called "root".
-BuiltSchema build_schema(const std::vector<PackDefinition>& packs);
+// model's root is called "root". Of two packs that define the same name, the core pack, the one
+// that the other needs, or else the first is right.
+BuiltSchema build_schema(const std::vector<PackDefinition>& packs,
+                         const SchemaOptions& options = {});
 
 }  // namespace muster::model

@@ -77,8 +77,8 @@ BuiltSchema SchemaBuilder::build() && {
   return {std::move(schema), {}};
 }
 
-BuiltSchema build_schema(const std::vector<PackDefinition>& packs) {
-  return SchemaBuilder(packs).build();
+BuiltSchema build_schema(const std::vector<PackDefinition>& packs, const SchemaOptions& options) {
+  return SchemaBuilder(packs, options).build();
 }
 
 }  // namespace muster::model

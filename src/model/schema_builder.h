@@ -20,7 +20,8 @@ namespace muster::model {
 // Borrows the packs; lives for one build.
 class SchemaBuilder {
  public:
-  explicit SchemaBuilder(const std::vector<PackDefinition>& packs) : packs_(packs) {}
+  SchemaBuilder(const std::vector<PackDefinition>& packs, const SchemaOptions& options)
+      : packs_(packs), options_(options) {}
 
   BuiltSchema build() &&;
 
@@ -36,11 +37,16 @@ class SchemaBuilder {
 
   // schema_packs.cc
   void take_packs();
+  // The core pack first, then each after what it needs, otherwise as given.
+  void sort_packs();
   void check_needs();
   void check_need_cycles();
   // Whether `user` may use what `owner` defines; an error tells what is missing.
   void check_reach(const PackDefinition& user, std::string_view owner, const Place& place,
                    std::string_view what);
+  // The pack among those not used that defines the item type or property type; null: none.
+  const PackDefinition* other_with_item_type(std::string_view id) const;
+  const PackDefinition* other_with_property_type(std::string_view id) const;
 
   // schema_property_types.cc
   void take_property_types();
@@ -99,6 +105,11 @@ class SchemaBuilder {
   }
 
   const std::vector<PackDefinition>& packs_;
+  const SchemaOptions& options_;
+  std::vector<const PackDefinition*> in_order_;
+  // Names that two packs define: nothing more is told about their use.
+  std::set<std::string, std::less<>> clashed_items_;
+  std::set<std::string, std::less<>> clashed_properties_;
   std::map<std::string, const PackDefinition*, std::less<>> packs_by_name_;
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> reach_;
   std::map<std::string, std::unique_ptr<PropertyType>, std::less<>> property_types_;

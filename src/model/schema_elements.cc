@@ -35,15 +35,21 @@ void SchemaBuilder::add_element(Draft& draft, const ElementDefinition& definitio
     error(definition.place,
           "element '{}' has no type; it is a child, collection, reference or ref_collection of one",
           definition.name);
+  } else if (const PackDefinition* const other = other_with_item_type(definition.type);
+             found == drafts_.end() && other != nullptr) {
+    check_reach(*draft.pack, other->name, definition.place,
+                fmt::format("item type '{}'", definition.type));
   } else if (found == drafts_.end()) {
     std::vector<std::string_view> names;
-    for (const auto& [id, other] : drafts_) names.push_back(id);
+    for (const auto& [id, known] : drafts_) names.push_back(id);
     error(definition.place, "element '{}' is of item type {}, which no pack defines{}",
           definition.name, quoted(definition.type), did_you_mean(definition.type, names));
   } else {
     type = found->second.type.get();
-    check_reach(*draft.pack, found->second.pack->name, definition.place,
-                fmt::format("item type '{}'", definition.type));
+    if (!clashed_items_.contains(definition.type)) {
+      check_reach(*draft.pack, found->second.pack->name, definition.place,
+                  fmt::format("item type '{}'", definition.type));
+    }
   }
   draft.type->elements.push_back({definition, type, {}});
 }

@@ -7,8 +7,8 @@
 namespace muster::model {
 
 void SchemaBuilder::take_item_types() {
-  for (const PackDefinition& pack : packs_) {
-    for (const ItemTypeDefinition& definition : pack.item_types) {
+  for (const PackDefinition* const pack : in_order_) {
+    for (const ItemTypeDefinition& definition : pack->item_types) {
       if (const std::string problem = type_name_problem(definition.id); !problem.empty()) {
         error(definition.place, "{}", problem);
       }
@@ -17,13 +17,14 @@ void SchemaBuilder::take_item_types() {
       if (!is_new) {
         error(definition.place, "item type '{}' is there already, at {}", definition.id,
               to_text(draft.definition->place));
+        clashed_items_.insert(definition.id);
         continue;
       }
       draft.definition = &definition;
-      draft.pack = &pack;
+      draft.pack = pack;
       draft.type = std::make_unique<ItemType>();
       draft.type->id = definition.id;
-      draft.type->pack = pack.name;
+      draft.type->pack = pack->name;
       draft.type->description = definition.description;
       draft.type->deprecated = definition.deprecated;
       draft.type->is_abstract = definition.is_abstract;
@@ -41,12 +42,21 @@ void SchemaBuilder::resolve_bases() {
     const auto found = drafts_.find(base);
     if (found == drafts_.end()) {
       draft.incomplete = true;
-      error(draft.definition->place, "item type '{}' extends {}, which no pack defines{}", id,
-            quoted(base), did_you_mean(base, names));
+      if (const PackDefinition* const other = other_with_item_type(base)) {
+        check_reach(*draft.pack, other->name, draft.definition->place,
+                    fmt::format("item type '{}'", base));
+      } else {
+        error(draft.definition->place, "item type '{}' extends {}, which no pack defines{}", id,
+              quoted(base), did_you_mean(base, names));
+      }
       continue;
     }
     draft.base = &found->second;
     draft.type->base = found->second.type.get();
+    if (clashed_items_.contains(base)) {
+      draft.incomplete = true;
+      continue;
+    }
     check_reach(*draft.pack, found->second.pack->name, draft.definition->place,
                 fmt::format("item type '{}'", base));
   }

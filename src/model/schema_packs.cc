@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/nearest.h"
 #include "model/quoted.h"
 #include "model/schema_builder.h"
@@ -10,7 +12,8 @@ void SchemaBuilder::take_packs() {
       error(pack.place, "the pack's name {}", problem);
     }
     if (const std::string problem = version_problem(pack.version); !problem.empty()) {
-      error(pack.place, "the pack's version {}", problem);
+      error(pack.version_place.file.empty() ? pack.place : pack.version_place,
+            "the pack's version {}", problem);
     }
     const auto [other, is_new] = packs_by_name_.emplace(pack.name, &pack);
     if (!is_new) {
@@ -18,6 +21,44 @@ void SchemaBuilder::take_packs() {
             to_text(other->second->place));
     }
   }
+  sort_packs();
+}
+
+void SchemaBuilder::sort_packs() {
+  std::vector<const PackDefinition*> left;
+  for (const PackDefinition& pack : packs_) left.push_back(&pack);
+  std::stable_partition(left.begin(), left.end(),
+                        [](const PackDefinition* pack) { return pack->name == "core"; });
+  while (!left.empty()) {
+    const auto is_left = [&](const PackNeed& need) {
+      return std::any_of(left.begin(), left.end(),
+                         [&](const PackDefinition* pack) { return pack->name == need.pack; });
+    };
+    auto next = std::find_if(left.begin(), left.end(), [&](const PackDefinition* pack) {
+      return std::none_of(pack->needs.begin(), pack->needs.end(), is_left);
+    });
+    if (next == left.end()) next = left.begin();  // they need each other, which is told
+    in_order_.push_back(*next);
+    left.erase(next);
+  }
+}
+
+const PackDefinition* SchemaBuilder::other_with_item_type(std::string_view id) const {
+  for (const PackDefinition* pack : options_.others) {
+    for (const ItemTypeDefinition& type : pack->item_types) {
+      if (type.id == id) return pack;
+    }
+  }
+  return nullptr;
+}
+
+const PackDefinition* SchemaBuilder::other_with_property_type(std::string_view id) const {
+  for (const PackDefinition* pack : options_.others) {
+    for (const PropertyTypeDefinition& type : pack->property_types) {
+      if (type.id == id) return pack;
+    }
+  }
+  return nullptr;
 }
 
 void SchemaBuilder::check_needs() {

@@ -45,6 +45,12 @@ bool SchemaBuilder::check_member_name(const Draft& draft, std::string_view what,
 const PropertyType* SchemaBuilder::property_type(const Draft& draft, const std::string& id,
                                                  const Place& place) {
   const auto found = property_types_.find(id);
+  const PackDefinition* const other =
+      found == property_types_.end() ? other_with_property_type(id) : nullptr;
+  if (other != nullptr) {
+    check_reach(*draft.pack, other->name, place, fmt::format("property type '{}'", id));
+    return nullptr;
+  }
   if (found == property_types_.end()) {
     std::vector<std::string_view> names;
     for (const auto& [name, type] : property_types_) names.push_back(name);
@@ -52,6 +58,7 @@ const PropertyType* SchemaBuilder::property_type(const Draft& draft, const std::
           quoted(id), did_you_mean(id, names));
     return nullptr;
   }
+  if (clashed_properties_.contains(id)) return nullptr;
   check_reach(*draft.pack, found->second->pack, place, fmt::format("property type '{}'", id));
   return found->second.get();
 }
@@ -120,27 +127,29 @@ void SchemaBuilder::fill_views(Draft& draft) {
 void SchemaBuilder::fill_item_checks(Draft& draft) {
   std::vector<std::string_view> known;
   for (const auto& [name, property] : draft.type->properties) known.push_back(name);
-  for (const ItemCheck& check : draft.definition->checks) {
+  const ItemTypeDefinition& definition = *draft.definition;
+  for (std::size_t i = 0; i < definition.checks.size(); ++i) {
+    const ItemCheck& check = definition.checks[i];
+    const Place& place =
+        i < definition.check_places.size() ? definition.check_places[i] : definition.place;
     for (const std::string& name : named_properties(check)) {
       if (draft.incomplete || draft.type->find_property(name) != nullptr) continue;
-      error(draft.definition->place, "item type '{}': a check names {}, which is no property{}",
-            draft.definition->id, quoted(name), did_you_mean(name, known));
+      error(place, "item type '{}': a check names {}, which is no property{}", definition.id,
+            quoted(name), did_you_mean(name, known));
     }
     if (const auto* one = std::get_if<OnePropertyCheck>(&check);
         one && one->properties.size() < 2) {
-      error(draft.definition->place,
-            "item type '{}': a check that exactly one property is set names two or more",
-            draft.definition->id);
+      error(place, "item type '{}': a check that exactly one property is set names two or more",
+            definition.id);
     }
     if (const auto* plugin = std::get_if<PluginCheck>(&check)) {
       if (!draft.pack->has_plugin) {
-        error(draft.definition->place,
+        error(place,
               "item type '{}': the check {} is a function of a plugin, but pack '{}' has no plugin",
-              draft.definition->id, quoted(plugin->method), draft.pack->name);
+              definition.id, quoted(plugin->method), draft.pack->name);
       } else if (const std::string problem = property_name_problem(plugin->method);
                  !problem.empty()) {
-        error(draft.definition->place, "item type '{}': a check's method {}", draft.definition->id,
-              problem);
+        error(place, "item type '{}': a check's method {}", definition.id, problem);
       }
     }
     draft.type->checks.emplace_back(draft.pack->name, check);

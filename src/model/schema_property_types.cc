@@ -10,8 +10,8 @@ constexpr std::size_t kChecksMax = 32;
 }  // namespace
 
 void SchemaBuilder::take_property_types() {
-  for (const PackDefinition& pack : packs_) {
-    for (const PropertyTypeDefinition& definition : pack.property_types) {
+  for (const PackDefinition* const pack : in_order_) {
+    for (const PropertyTypeDefinition& definition : pack->property_types) {
       if (const std::string problem = type_name_problem(definition.id); !problem.empty()) {
         error(definition.place, "{}", problem);
       }
@@ -19,11 +19,12 @@ void SchemaBuilder::take_property_types() {
       if (taken != property_types_.end()) {
         error(definition.place, "property type '{}' is there already, at {}", definition.id,
               to_text(taken->second->definition.place));
+        clashed_properties_.insert(definition.id);
         continue;
       }
       property_types_.emplace(definition.id, std::make_unique<PropertyType>(
-                                                 PropertyType{definition, pack.name, nullptr}));
-      check_property_type(pack, definition);
+                                                 PropertyType{definition, pack->name, nullptr}));
+      check_property_type(*pack, definition);
     }
   }
 }
@@ -35,16 +36,19 @@ void SchemaBuilder::check_property_type(const PackDefinition& pack,
     if (regex) {
       property_types_[definition.id]->regex = std::move(*regex);
     } else {
-      error(definition.place, "property type '{}': {}", definition.id, regex.error().message);
+      error(definition.regex_place.file.empty() ? definition.place : definition.regex_place,
+            "property type '{}': {}", definition.id, regex.error().message);
     }
   }
   if (definition.checks.size() > kChecksMax) {
     error(definition.place, "property type '{}' has {} checks; at most {} are allowed",
           definition.id, definition.checks.size(), kChecksMax);
   }
-  for (const ValueCheck& check : definition.checks) {
-    if (const std::string problem = value_check_error(pack, check); !problem.empty()) {
-      error(definition.place, "property type '{}': {}", definition.id, problem);
+  for (std::size_t i = 0; i < definition.checks.size(); ++i) {
+    const std::string problem = value_check_error(pack, definition.checks[i]);
+    if (!problem.empty()) {
+      error(i < definition.check_places.size() ? definition.check_places[i] : definition.place,
+            "property type '{}': {}", definition.id, problem);
     }
   }
 }

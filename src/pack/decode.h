@@ -30,10 +30,10 @@ DecodedPack decode_pack(const PackFolder& folder, document::Problems& problems);
 
 void decode_types(const document::Document& file, model::PackDefinition& pack,
                   document::Problems& problems);
-std::vector<model::ValueCheck> decode_value_checks(const document::Document& file,
-                                                   const document::List* list,
-                                                   document::Problems& problems);
-// Checks of the properties of one item, and those across items.
+// Checks of a value, each with its place.
+void decode_value_checks(const document::Document& file, const document::List* list,
+                         model::PropertyTypeDefinition& type, document::Problems& problems);
+// Checks of the properties of one item, each with its place, and those across items.
 void decode_item_checks(const document::Document& file, const document::List* list,
                         model::ItemTypeDefinition& type, document::Problems& problems);
 std::vector<model::Migration> decode_migrations(const document::Document& file,

@@ -189,18 +189,18 @@ std::optional<model::ItemCheck> decode_item_check(const Word& word, Arguments ar
 
 }  // namespace
 
-std::vector<model::ValueCheck> decode_value_checks(const Document& file, const document::List* list,
-                                                   Problems& problems) {
-  std::vector<model::ValueCheck> checks;
-  if (list == nullptr) return checks;
+void decode_value_checks(const Document& file, const document::List* list,
+                         model::PropertyTypeDefinition& type, Problems& problems) {
+  if (list == nullptr) return;
   for (const document::Value& value : *list) {
     const std::optional<Word> word =
         read_word(file, value, "check of a value", kValueChecks, problems);
     if (!word) continue;
     auto check = decode_value_check(*word, Arguments(file, *word, problems));
-    if (check) checks.push_back(std::move(*check));
+    if (!check) continue;
+    type.checks.push_back(std::move(*check));
+    type.check_places.push_back(word->place);
   }
-  return checks;
 }
 
 void decode_item_checks(const Document& file, const document::List* list,
@@ -217,6 +217,7 @@ void decode_item_checks(const Document& file, const document::List* list,
       type.model_checks.push_back({arguments.lists(), word->place});
     } else if (auto check = decode_item_check(*word, arguments)) {
       type.checks.push_back(std::move(*check));
+      type.check_places.push_back(word->place);
     }
   }
 }

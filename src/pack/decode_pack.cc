@@ -40,6 +40,7 @@ void decode_manifest(const Document& file, DecodedPack& decoded, Problems& probl
   pack.place = reader.place();
   pack.name = reader.required_text("name");
   pack.version = reader.required_text("version");
+  pack.version_place = reader.place("version");
   pack.description = reader.text("description").value_or("");
   pack.needs = decode_needs(file, reader.map("needs"), problems);
   pack.migrations = decode_migrations(file, reader.list("migrations"), problems);

@@ -29,7 +29,8 @@ model::PropertyTypeDefinition decode_property_type(const Document& file, const E
   type.place = file.place(entry.mark);
   type.regex = reader.text("regex");
   type.description = reader.text("description").value_or("");
-  type.checks = decode_value_checks(file, reader.list("checks"), problems);
+  type.regex_place = reader.place("regex");
+  decode_value_checks(file, reader.list("checks"), type, problems);
   type.deprecated = reader.flag("deprecated").value_or(false);
   reader.finish();
   return type;

@@ -79,9 +79,6 @@ class Loader {
       std::vector<document::Problem> problems;
     };
     std::map<std::string, Candidate, std::less<>> pool;
-    if (!std::any_of(reads_.begin(), reads_.end(), [&](const Read& read) { return lacks(read); })) {
-      return;
-    }
     for (const std::string& path : request_.pool) {
       document::Problems problems;
       Read made = read(path, problems);
@@ -97,12 +94,9 @@ class Loader {
         add(std::move(found->second.read));
       }
     }
-  }
-
-  bool lacks(const Read& read) const {
-    const auto& needs = read.decoded.definition.needs;
-    return std::any_of(needs.begin(), needs.end(),
-                       [&](const model::PackNeed& need) { return !names_.contains(need.pack); });
+    for (auto& [name, candidate] : pool) {
+      if (!names_.contains(name)) unused_.push_back(std::move(candidate.read.decoded.definition));
+    }
   }
 
   void check_core() {
@@ -130,7 +124,9 @@ class Loader {
     std::vector<model::PackDefinition> definitions;
     definitions.reserve(reads_.size());
     for (const Read& read : reads_) definitions.push_back(read.decoded.definition);
-    model::BuiltSchema built = model::build_schema(definitions);
+    model::SchemaOptions options;
+    for (const model::PackDefinition& pack : unused_) options.others.push_back(&pack);
+    model::BuiltSchema built = model::build_schema(definitions, options);
     add(std::move(built.errors));
     if (built.schema == nullptr) return;
     loaded.schema = std::move(built.schema);
@@ -196,6 +192,7 @@ class Loader {
   const LoadRequest& request_;
   document::Problems problems_;
   std::vector<Read> reads_;
+  std::vector<model::PackDefinition> unused_;  // of the pool
   std::set<std::string, std::less<>> names_;
 };
 

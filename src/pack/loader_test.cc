@@ -125,6 +125,78 @@ TEST_F(LoaderTest, TellsTheProblemsOfAllPacksAtOnce) {
                                   "pack defines; did you mean 'node'?"));
 }
 
+TEST_F(LoaderTest, ANewcomerIsToldThatANameIsTaken) {
+  write_core();
+  write("zzz/pack.yaml", "name: zzz\nversion: 1\n");
+  write("zzz/types/a.yaml",
+        "property_types:\n"
+        "  text: {}\n"
+        "item_types:\n"
+        "  node:\n"
+        "    properties: {mine: {type: text}}\n"
+        "  big:\n"
+        "    extends: node\n"
+        "    elements: {n: {child: node}}\n"
+        "    checks: [{one_property: [mine, hers]}]\n");
+  // Whichever is named first.
+  for (const LoadRequest& request : {LoadRequest{{path("zzz")}, path("core"), {}},
+                                     LoadRequest{{path("zzz"), path("core")}, "", {}}}) {
+    EXPECT_THAT(problems_of(load_packs(request)),
+                ElementsAre("zzz/types/a.yaml:2:3: property type 'text' is there already, at "
+                            "core/types/t.yaml:1:18",
+                            "zzz/types/a.yaml:4:3: item type 'node' is there already, at "
+                            "core/types/t.yaml:2:66"));
+  }
+  // Of two others, the one that is needed is right.
+  write("a/pack.yaml", "name: a\nversion: 1\nneeds: {z: '1'}\n");
+  write("a/types/t.yaml", "item_types: {thing: {}}\n");
+  write("z/pack.yaml", "name: z\nversion: 1\n");
+  write("z/types/t.yaml", "item_types: {thing: {}}\n");
+  EXPECT_THAT(problems_of(load_packs({{path("a"), path("z")}, path("core"), {}})),
+              ElementsAre("a/types/t.yaml:1:14: item type 'thing' is there already, at "
+                          "z/types/t.yaml:1:14"));
+}
+
+TEST_F(LoaderTest, KnowsPacksThatAreNotNeeded) {
+  write_core();
+  write("b/pack.yaml", "name: b\nversion: 1\n");
+  write("b/types/t.yaml", "item_types: {thing: {}}\nproperty_types: {word: {}}\n");
+  write("a/pack.yaml", "name: a\nversion: 1\n");
+  write("a/types/t.yaml",
+        "item_types:\n"
+        "  x: {extends: thing}\n"
+        "  y: {elements: {z: {child: thing}}, properties: {p: {type: word}}}\n");
+  const std::string why =
+      " is defined by pack 'b', which pack 'a' does not need; add it to `needs`";
+  EXPECT_THAT(problems_of(load_packs({{path("a")}, path("core"), {path("b")}})),
+              ElementsAre("a/types/t.yaml:2:3: item type 'thing'" + why,
+                          "a/types/t.yaml:3:18: item type 'thing'" + why,
+                          "a/types/t.yaml:3:51: property type 'word'" + why));
+}
+
+TEST_F(LoaderTest, TellsWhatIsWrongWhereItStands) {
+  write_core();
+  write("a/pack.yaml", "name: a\nversion: one\nneeds: {core: '1'}\n");
+  write("a/types/t.yaml",
+        "property_types:\n"
+        "  p:\n"
+        "    regex: '('\n"
+        "    checks:\n"
+        "      - integer_range: {min: 2, max: 1}\n"
+        "item_types:\n"
+        "  x:\n"
+        "    properties: {a: {type: text}}\n"
+        "    checks:\n"
+        "      - one_property: [a, b]\n"
+        "      - plugin: look\n");
+  EXPECT_THAT(problems_of(load_packs({{path("a")}, path("core"), {}})),
+              ElementsAre(HasSubstr("a/pack.yaml:2:1: the pack's version"),
+                          HasSubstr("a/types/t.yaml:3:5: property type 'p': "),
+                          HasSubstr("a/types/t.yaml:5:9: property type 'p': the range"),
+                          HasSubstr("a/types/t.yaml:10:9: item type 'x': a check names 'b'"),
+                          HasSubstr("a/types/t.yaml:11:9: item type 'x': the check 'look'")));
+}
+
 TEST_F(LoaderTest, FollowsNoLinkOutOfThePack) {
   write_core();
   write("outside.yaml", "item_types: {stolen: {}}\n");

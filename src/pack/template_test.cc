@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "base/json.h"
 #include "document/reader.h"
@@ -263,6 +267,59 @@ TEST_F(Templates, CoverTheShippedTypes) {
   }
 }
 
+// --- Types of one pack below those of another. ---
+
+TEST(ReusedTypes, MakeTasksWhereTheirParentsHaveWhatIsNamed) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("muster-reuse-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder / "types");
+  std::ofstream(folder / "pack.yaml")
+      << "name: reuse\nversion: 1\nneeds: {core: '1', users: '1', sysctl: '1'}\n";
+  std::ofstream(folder / "types" / "t.yaml")
+      << "item_types:\n"
+         "  my-host:\n"
+         "    extends: node-config\n"
+         "    elements: {k: {child: ssh-key}, s: {collection: sysctl-setting}}\n"
+         "  my-file:\n"
+         "    extends: node-config\n"
+         "    properties:\n"
+         "      file: {type: basic_name, default: mine}\n"
+         "      apply_now: {type: basic_boolean}\n"
+         "    elements: {s: {collection: sysctl-setting}}\n"
+         "  my-secret:\n"
+         "    extends: node-config\n"
+         "    properties: {name: {type: secret_string, secret: true}}\n"
+         "    elements: {k: {child: ssh-key}}\n";
+  const auto request = all_packs({.packs = MUSTER_PACKS, .extra = {folder.string()}});
+  const LoadedPacks loaded = load_packs(*request);
+  std::filesystem::remove_all(folder);
+  for (const auto& problem : loaded.problems) ADD_FAILURE() << to_text(problem);
+  ASSERT_NE(loaded.schema, nullptr);
+
+  model::Tree tree = model::empty_model(*loaded.schema);
+  const auto create = [&](const char* parent, const char* id, const char* type,
+                          model::GivenProperties properties = {}) {
+    const auto made = model::edit(tree, *loaded.schema,
+                                  {model::CreateItem{at(parent), id, type, std::move(properties)}},
+                                  model::Actor::User);
+    for (const auto& error : made.errors) ADD_FAILURE() << error.message;
+  };
+  create("/ms/configs", "h", "my-host");
+  create("/ms/configs/h", "k", "ssh-key", {{"key", "ssh-ed25519 AAAA x"}});
+  create("/ms/configs/h/s", "a", "sysctl-setting", {{"key", "a.b"}, {"value", "1"}});
+  create("/ms/configs", "u", "my-file");  // one of the two is unset
+  create("/ms/configs/u/s", "a", "sysctl-setting", {{"key", "a.b"}, {"value", "1"}});
+  create("/ms/configs", "z", "my-secret", {{"name", "sesame"}});
+  create("/ms/configs/z", "k", "ssh-key", {{"key", "ssh-ed25519 AAAA x"}});
+  create("/ms/configs", "f", "my-file", {{"apply_now", "true"}});
+  create("/ms/configs/f/s", "a", "sysctl-setting", {{"key", "a.b"}, {"value", "1"}});
+  const plan::TemplateTasks made = plan::template_tasks(tree, loaded.templates);
+  EXPECT_TRUE(made.good());
+  ASSERT_THAT(made.tasks, SizeIs(1));
+  EXPECT_EQ(std::get<plan::ConfigWork>(made.tasks[0].work).call,
+            (plan::Call{"sysctl", "mine/a.b"}));
+}
+
 // --- What can be wrong. ---
 
 class WrongTemplates : public ::testing::Test {
@@ -323,7 +380,9 @@ TEST_F(WrongTemplates, ReferencesAreChecked) {
   EXPECT_THAT(id("${version?}"), ElementsAre(HasSubstr("has no place here")));
   EXPECT_THAT(id("${node.is_locked}"), ElementsAre(HasSubstr("may be unset")));
   EXPECT_THAT(id("${cluster:id}"), ElementsAre(HasSubstr("has no cluster")));
-  EXPECT_THAT(id("${parent.name}"), ::testing::Not(IsEmpty()));
+  // A clustered service has software below it, and a name; no parent has the other.
+  EXPECT_THAT(id("${parent.name}"), IsEmpty());
+  EXPECT_THAT(id("${parent.nam}"), ElementsAre(HasSubstr("has no property 'nam'")));
 }
 
 TEST_F(WrongTemplates, TypesTagsAndTwinsAreChecked) {

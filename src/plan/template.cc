@@ -63,52 +63,64 @@ bool TaskTemplate::has_state(model::ItemState state) const {
 
 namespace {
 
-void add_reads(const TemplateText& text, TemplateReads& reads) {
-  for (const auto& part : text.parts) {
-    const auto* reference = std::get_if<TemplateReference>(&part);
-    if (reference == nullptr || reference->what != TemplateReference::What::Property) continue;
-    reads.parent = reads.parent || reference->scope == TemplateScope::Parent;
-    reads.node = reads.node || reference->scope == TemplateScope::Node;
-    reads.cluster = reads.cluster || reference->scope == TemplateScope::Cluster;
+// Collects what a template reads.
+class Reads {
+ public:
+  void add(const TemplateText& text, bool may_be_hidden) {
+    for (const auto& part : text.parts) {
+      const auto* reference = std::get_if<TemplateReference>(&part);
+      if (reference == nullptr || reference->what != TemplateReference::What::Property) continue;
+      made.node = made.node || reference->scope == TemplateScope::Node;
+      made.cluster = made.cluster || reference->scope == TemplateScope::Cluster;
+      if (reference->scope != TemplateScope::Parent) continue;
+      made.parent = true;
+      made.of_parent.push_back(
+          {reference->properties, reference->optional, may_be_hidden && text.whole() != nullptr});
+    }
   }
-}
 
-void add_reads(const TemplateCall& call, TemplateReads& reads) {
-  add_reads(call.type, reads);
-  add_reads(call.id, reads);
-}
-
-void add_reads(const TemplateFields& fields, TemplateReads& reads);
-
-void add_reads(const TemplateValue& value, TemplateReads& reads) {
-  if (const auto* text = std::get_if<TemplateText>(&value.data)) {
-    add_reads(*text, reads);
-  } else if (const auto* list = std::get_if<std::vector<TemplateValue>>(&value.data)) {
-    for (const TemplateValue& inner : *list) add_reads(inner, reads);
-  } else if (const auto* fields = std::get_if<TemplateFields>(&value.data)) {
-    add_reads(*fields, reads);
-  } else if (const auto* collect = std::get_if<TemplateCollect>(&value.data)) {
-    add_reads(collect->key, reads);
-    add_reads(collect->value, reads);
-  } else {
-    add_reads(std::get<TemplateFill>(value.data).text, reads);
-    reads.node = true;
+  void add(const TemplateCall& call) {
+    add(call.type, false);
+    add(call.id, false);
   }
-}
 
-void add_reads(const TemplateFields& fields, TemplateReads& reads) {
-  for (const auto& [name, value] : fields) add_reads(value, reads);
-}
+  void add(const TemplateValue& value) {
+    if (const auto* text = std::get_if<TemplateText>(&value.data)) {
+      add(*text, true);
+    } else if (const auto* list = std::get_if<std::vector<TemplateValue>>(&value.data)) {
+      for (const TemplateValue& inner : *list) add(inner);
+    } else if (const auto* fields = std::get_if<TemplateFields>(&value.data)) {
+      add(*fields);
+    } else if (const auto* fill = std::get_if<TemplateFill>(&value.data)) {
+      add(fill->text, false);
+      made.node = true;
+    }
+    // What is collected has the item itself as its parent.
+  }
+
+  void add(const TemplateFields& fields) {
+    for (const auto& [name, value] : fields) add(value);
+  }
+
+  TemplateReads made;
+};
 
 }  // namespace
 
 TemplateReads reads_of(const TaskTemplate& one) {
-  TemplateReads reads;
-  add_reads(one.call, reads);
-  for (const TemplateCall& call : one.replaces) add_reads(call, reads);
-  for (const TemplateRequirement& each : one.requirements) add_reads(each.call, reads);
-  add_reads(one.attributes, reads);
-  return reads;
+  Reads reads;
+  reads.add(one.call);
+  for (const TemplateCall& call : one.replaces) reads.add(call);
+  for (const TemplateRequirement& each : one.requirements) reads.add(each.call);
+  reads.add(one.attributes);
+  // A task is the same whatever its description says, and in that nothing has to be set.
+  Reads in_description;
+  in_description.add(one.description, false);
+  for (ParentReference& reference : in_description.made.of_parent) {
+    reference.optional = true;
+    reads.made.of_parent.push_back(std::move(reference));
+  }
+  return std::move(reads.made);
 }
 
 // "$${" is a plain "${".

@@ -94,11 +94,20 @@ struct TemplateAbsence {
   std::vector<std::string> values;
 };
 
+// What a template puts in of the item above its own, which may be of any type that some pack has
+// put it below.
+struct ParentReference {
+  std::vector<std::string> properties;  // the first that is set counts
+  bool optional = false;
+  bool may_be_hidden = false;  // a secret or a view can stand there
+};
+
 // Whose properties a template puts in, beside those of its item.
 struct TemplateReads {
   bool parent = false;
   bool node = false;
   bool cluster = false;
+  std::vector<ParentReference> of_parent = {};
 };
 
 struct TaskTemplate {
@@ -122,7 +131,6 @@ struct TaskTemplate {
   bool has_state(model::ItemState state) const;
 };
 
-// The description does not count: a task is the same whatever it says.
 TemplateReads reads_of(const TaskTemplate& one);
 
 // Reads the references of a text. Not empty: what is wrong with it.

@@ -163,7 +163,8 @@ class TemplateChecker {
 
   void check_reference(const TemplateReference& reference, const TemplateText& text,
                        bool secret_allowed) {
-    const auto types = types_of(reference.scope);
+    auto types = types_of(reference.scope);
+    if (reference.scope == TemplateScope::Parent) keep_able_parents(reference, types);
     if (types.empty()) {
       error(text.place, "nothing has items of type '{}' below it", type_->id);
       return;
@@ -182,6 +183,9 @@ class TemplateChecker {
         // The management server has fewer properties than a node; they count as unset.
         const bool may_lack = reference.scope == TemplateScope::Node && type->id == "ms";
         if (property == nullptr && !is_view) {
+          if (reference.scope == TemplateScope::Parent && has_any(*type, reference.properties)) {
+            continue;
+          }
           if (!may_lack) unknown_property(*type, name, text.place);
           set = set || !may_lack;  // an unknown one is told once
           continue;
@@ -200,6 +204,28 @@ class TemplateChecker {
     if (always_set || reference.optional) return;
     error(text.place, "{} may be unset; with '?' at its end, what it stands in is left out then",
           model::quoted_list(reference.properties));
+  }
+
+  static bool has_any(const model::ItemType& type, const std::vector<std::string>& names) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return type.find_property(name) != nullptr || type.views.contains(name);
+    });
+  }
+
+  // Any pack may put items of the type below its own: a template is made for parents of its own
+  // pack that have what it names, and if there are none for any that have it.
+  void keep_able_parents(const TemplateReference& reference,
+                         std::vector<const model::ItemType*>& types) const {
+    if (reference.what != TemplateReference::What::Property) return;
+    const auto keep = [&](const auto& wanted) {
+      if (std::any_of(types.begin(), types.end(), wanted)) {
+        std::erase_if(types, [&](const model::ItemType* type) { return !wanted(type); });
+      }
+    };
+    keep([&](const model::ItemType* type) { return has_any(*type, reference.properties); });
+    keep([&](const model::ItemType* type) { return type->pack == type_->pack; });
+    // What none of them has is told once.
+    if (!types.empty() && !has_any(*types.front(), reference.properties)) types.resize(1);
   }
 
   void check_there(const TemplateReference& reference, const TemplateText& text) {

@@ -367,6 +367,25 @@ bool reads_changes(const TemplateReads& reads, const Node& item, const Node& nod
                             is_changed(find_above(node, "cluster-base"))));
 }
 
+// Whether the item stands below one that has what the template puts in of it. Elsewhere, what comes
+// of the item is up to the pack that has put it there; a secret of that is not shown.
+bool is_for(const TaskTemplate& one, const Node& item) {
+  if (one.reads.of_parent.empty()) return true;
+  const Node* const parent = parent_item(item);
+  if (parent == nullptr) return false;
+  const model::ItemType& type = *parent->item().type;
+  for (const ParentReference& reference : one.reads.of_parent) {
+    bool is_set = reference.optional;
+    for (const std::string& name : reference.properties) {
+      const bool is_view = type.views.contains(name);
+      if ((is_view || type.is_secret(name)) && !reference.may_be_hidden) return false;
+      is_set = is_set || is_view || parent->property(name) != nullptr;
+    }
+    if (!is_set) return false;
+  }
+  return true;
+}
+
 class Walker {
  public:
   Walker(const TaskTemplates& templates, TemplateTasks& out) : templates_(templates), out_(out) {}
@@ -417,7 +436,7 @@ class Walker {
       const bool able =
           std::all_of(one->if_set.begin(), one->if_set.end(),
                       [&](const std::string& name) { return item.property(name) != nullptr; });
-      if (wanted && able) Filler(*one, item, node, out_, order_).make();
+      if (wanted && able && is_for(*one, item)) Filler(*one, item, node, out_, order_).make();
     }
   }
 
