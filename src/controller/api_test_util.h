@@ -157,6 +157,7 @@ class ApiRig {
     controller.on_event = [this](const core::Event& event) {
       metrics.on_event(event);
       hub.publish(event);
+      hub.flush();
     };
     controller.on_measured = [this](const core::Measurement& measurement) {
       metrics.on_measured(measurement);

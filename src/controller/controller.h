@@ -34,7 +34,7 @@ class Outlets {
   virtual void flush() {}
   // For figures.
   virtual void measured(const core::Measurement&) {}
-  virtual void commit_took(Duration) {}  // on the committer's thread
+  virtual void commit_took(Duration) {}  // on the thread that has committed
 };
 
 struct ControllerOptions {

@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kGroupMax = 2000;
 // Steps that may wait for the store. Beyond it the loop waits too, and the inbox fills.
 constexpr std::size_t kHeldMax = 50'000;
+// A group that is small, and that nothing else waits behind, is committed by the loop itself: the
+// change to the committer's thread and back would take about as long as the commit.
+constexpr std::size_t kOwnCommitMax = 16;
 
 }  // namespace
 
@@ -220,7 +223,17 @@ void EngineLoop::hold(core::Effects effects, std::vector<core::Write>& writes) {
 
 void EngineLoop::commit(std::vector<core::Write> writes) {
   const auto ticket = held_.close_group(!writes.empty());
-  if (ticket) committer_->submit(*ticket, std::move(writes));
+  if (!ticket) return;
+  bool is_idle = false;
+  if (writes.size() <= kOwnCommitMax) {
+    const std::lock_guard lock(mutex_);
+    is_idle = inbox_.empty();
+  }
+  if (!is_idle) {
+    committer_->submit(*ticket, std::move(writes));
+  } else if (committer_->commit_or_submit(*ticket, std::move(writes))) {
+    note_durable(*ticket);
+  }
 }
 
 void EngineLoop::release() {
@@ -273,12 +286,14 @@ void EngineLoop::post_first(core::Input answer) {
   inbox_.push_front(std::move(answer));
 }
 
+void EngineLoop::note_durable(std::uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  durable_ = std::max(durable_, ticket);
+  ++health_.commits;
+}
+
 void EngineLoop::committed(std::uint64_t ticket) {
-  {
-    const std::lock_guard lock(mutex_);
-    durable_ = std::max(durable_, ticket);
-    ++health_.commits;
-  }
+  note_durable(ticket);
   work_.notify_one();
 }
 

@@ -21,7 +21,8 @@ namespace muster::controller {
 
 // The Controller over a real engine, store and clock. Inputs are taken in groups: each group is
 // stepped through, its writes go to the committer as one ticket, and whatever else follows is held
-// until that ticket is durable. While the committer writes one group, the next is computed.
+// until that ticket is durable. While the committer writes one group, the next is computed; when
+// there is nothing to compute, the loop commits a small group itself.
 //
 // Threads: `mutex_` guards what callers and the committer touch; everything under "loop thread
 // only" belongs to the loop.
@@ -57,6 +58,7 @@ class EngineLoop final : public Controller {
   Timestamp tell_time();
   core::Submit prepare(core::Submit submit);
 
+  void note_durable(std::uint64_t ticket);
   void committed(std::uint64_t ticket);
   void store_problem(const Error& error);
   void store_recovered();

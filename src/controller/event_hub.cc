@@ -10,7 +10,7 @@ namespace muster::controller {
 
 struct EventHub::Entry {
   core::Event event;
-  std::string sse;  // encoded when first needed; only the pump thread touches it
+  std::string sse;  // encoded when first needed; only the pump touches it
 };
 
 // The cursor belongs to whichever thread has the subscriber in hand; handing over goes through
@@ -24,6 +24,10 @@ struct EventHub::Subscriber {
 };
 
 namespace {
+
+// What is pumped by whoever flushes.
+constexpr std::size_t kOwnEventsMax = 8;
+constexpr std::size_t kOwnSubscribersMax = 4;
 
 bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
   return std::ranges::any_of(prefixes,
@@ -97,18 +101,26 @@ EventHub::~EventHub() {
 
 void EventHub::publish(const core::Event& event) {
   auto entry = std::make_shared<Entry>(Entry{event, {}});
-  bool wake = false;
-  {
-    const std::lock_guard lock(mutex_);
-    // A hole in memory would be a hole for a subscriber; the store fills it instead.
-    if (!recent_.empty() && event.seq != recent_.back()->event.seq + 1) recent_.clear();
-    recent_.push_back(std::move(entry));
-    if (recent_.size() > options_.recent_max) recent_.pop_front();
-    last_published_ = event.seq;
-    wake = !live_.empty() && !dirty_;
-    dirty_ = dirty_ || wake;
+  const std::lock_guard lock(mutex_);
+  // A hole in memory would be a hole for a subscriber; the store fills it instead.
+  if (!recent_.empty() && event.seq != recent_.back()->event.seq + 1) recent_.clear();
+  recent_.push_back(std::move(entry));
+  if (recent_.size() > options_.recent_max) recent_.pop_front();
+  last_published_ = event.seq;
+  ++unpumped_;
+}
+
+void EventHub::flush() {
+  std::unique_lock turn(pump_mutex_, std::try_to_lock);
+  std::unique_lock lock(mutex_);
+  if (live_.empty() || unpumped_ == 0) return;
+  dirty_ = true;
+  const bool is_little = unpumped_ <= kOwnEventsMax && live_.size() <= kOwnSubscribersMax;
+  if (turn.owns_lock() && is_little) {
+    pump_round(lock, false);
+  } else {
+    pump_wake_.notify_one();
   }
-  if (wake) pump_wake_.notify_one();
 }
 
 Result<void> EventHub::subscribe(std::optional<std::uint64_t> after, EventFilter filter,
@@ -179,12 +191,16 @@ void EventHub::pump() {
     if (stopping_) return;
     const bool heartbeat_due = Clock::now() >= heartbeat_at;
     if (heartbeat_due) heartbeat_at = Clock::now() + interval;
+    lock.unlock();
+    const std::lock_guard turn(pump_mutex_);
+    lock.lock();
     pump_round(lock, heartbeat_due);
   }
 }
 
 void EventHub::pump_round(std::unique_lock<std::mutex>& lock, bool heartbeat_due) {
   dirty_ = false;
+  unpumped_ = 0;
   std::erase_if(live_, [this](const SubscriberPtr& subscriber) {
     if (!subscriber->stream->open()) return true;
     if (is_recent(*subscriber)) return false;

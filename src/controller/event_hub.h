@@ -43,11 +43,12 @@ struct EventHubOptions {
 //
 // A subscriber is in one of two hands. The catch-up thread reads pages from the store for those
 // that are behind, no faster than they read. As soon as the next event that one needs is among the
-// recent ones in memory (or is still to come), it goes to the pump thread, which writes what is
-// published; if a burst pushes that event out of memory first, it goes back. Since events are
-// published after their commit, the store is never behind what is published, so nothing can fall
-// between the two; and since both hands skip what a subscriber's cursor has passed, nothing comes
-// twice.
+// recent ones in memory (or is still to come), it goes to the pump, which writes what is published;
+// if a burst pushes that event out of memory first, it goes back. The pump is a thread too, but a
+// few events for a few subscribers are pumped by whoever flushes, to spare the change of thread.
+// Since events are published after their commit, the store is never behind what is published, so
+// nothing can fall between the two; and since both hands skip what a subscriber's cursor has
+// passed, nothing comes twice.
 //
 // Memory is bounded: recent events by count, unsent bytes by the stream, which cuts a client that
 // does not keep up. A client that was cut resumes with the id of the last event that it got.
@@ -60,8 +61,10 @@ class EventHub {
   EventHub& operator=(const EventHub&) = delete;
 
   // A committed event; in the order of seq. Any thread, one at a time; never waits for a client or
-  // the store.
+  // the store. It may stay here until flush().
   void publish(const core::Event& event);
+  // Sends what was published on its way. Does not wait either.
+  void flush();
 
   // Subscribes from after event `after`; none: from now on. `open` starts the stream and is called
   // only if the subscription is accepted. Reads the store. Errors: Compacted (events after `after`
@@ -80,6 +83,7 @@ class EventHub {
   using Clock = std::chrono::steady_clock;
 
   void pump();
+  // REQUIRES: pump_mutex_ and mutex_ held; gives the second up meanwhile.
   void pump_round(std::unique_lock<std::mutex>& lock, bool heartbeat_due);
   void catch_up();
   bool catch_up_one(Subscriber& subscriber);
@@ -91,6 +95,7 @@ class EventHub {
   store::Store& store_;
   const EventHubOptions options_;
 
+  std::mutex pump_mutex_;  // held by whoever pumps; taken before mutex_
   mutable std::mutex mutex_;
   std::condition_variable pump_wake_;
   std::condition_variable catch_up_wake_;
@@ -101,6 +106,7 @@ class EventHub {
   std::deque<SubscriberPtr> behind_;
   SubscriberPtr catching_up_;  // taken from behind_ by the catch-up thread
   bool dirty_ = false;         // there is something for the pump
+  std::size_t unpumped_ = 0;   // events published since the pump's last round
   bool stopping_ = false;
 
   std::thread pump_thread_;

@@ -62,6 +62,7 @@ class EventHubTest : public ::testing::Test {
   void commit_and_publish(EventHub& hub, std::uint64_t first, std::uint64_t last) {
     store_only(first, last);
     for (std::uint64_t seq = first; seq <= last; ++seq) hub.publish(make_event(seq));
+    hub.flush();
   }
   std::shared_ptr<FakeStream> subscribe(EventHub& hub, std::optional<std::uint64_t> after,
                                         EventFilter filter = {}) {

@@ -50,9 +50,10 @@ class Wiring final : public Outlets {
     events->publish(event);
   }
   void flush() override {
-    if (sends_.empty()) return;
-    link->send_all(sends_);
+    // Agents first: what they do next takes longest.
+    if (!sends_.empty()) link->send_all(sends_);
     sends_.clear();
+    events->flush();
   }
   void measured(const core::Measurement& measurement) override {
     metrics->on_measured(measurement);

@@ -40,6 +40,39 @@ void Committer::submit(std::uint64_t ticket, std::vector<core::Write> writes) {
   wake_.notify_one();
 }
 
+bool Committer::commit_or_submit(std::uint64_t ticket, std::vector<core::Write> writes) {
+  bool is_mine = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || dead_) return false;
+    is_mine = !store_taken_ && queue_.empty();
+    if (is_mine) {
+      store_taken_ = true;
+      in_flight_ = 1;
+    } else {
+      queue_.push_back({ticket, std::move(writes)});
+    }
+  }
+  if (!is_mine) {
+    wake_.notify_one();
+    return false;
+  }
+  std::vector<Submission> submissions;
+  submissions.push_back({ticket, std::move(writes)});
+  const Result<void> result = try_commit(encode_group(term_, submissions));
+  bool is_more = false;
+  {
+    const std::lock_guard lock(mutex_);
+    in_flight_ = 0;
+    // What the store refuses is up to the thread, which can try again and tell about it.
+    if (!result) queue_.push_front(std::move(submissions.front()));
+    is_more = !queue_.empty();
+  }
+  give_back_store();
+  if (is_more) wake_.notify_one();
+  return result.has_value();
+}
+
 std::size_t Committer::queued() const {
   const std::lock_guard lock(mutex_);
   return queue_.size() + in_flight_;
@@ -82,12 +115,15 @@ void Committer::run() {
       if (!commit_group(group)) return;
     }
     if (purge_due()) purge_once();
+    give_back_store();
   }
 }
 
 std::vector<Submission> Committer::next_submissions() {
   std::unique_lock lock(mutex_);
   wake_.wait_until(lock, purge_at_, [this] { return stopping_ || !queue_.empty(); });
+  store_free_.wait(lock, [this] { return !store_taken_; });
+  store_taken_ = true;
   std::vector<Submission> taken;
   std::size_t writes = 0;
   while (!queue_.empty()) {
@@ -101,16 +137,33 @@ std::vector<Submission> Committer::next_submissions() {
   return taken;
 }
 
+void Committer::give_back_store() {
+  {
+    const std::lock_guard lock(mutex_);
+    store_taken_ = false;
+  }
+  store_free_.notify_one();
+}
+
+Result<void> Committer::try_commit(const Batch& batch) {
+  if (batch.empty()) return {};
+  const auto began = Clock::now();
+  MUSTER_TRY(store_.commit(batch));
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.commits;
+    stats_.records += batch.records.size() + batch.events.size();
+  }
+  if (callbacks_.on_commit_took) callbacks_.on_commit_took(Duration::micros(took.count()));
+  return {};
+}
+
 bool Committer::commit_group(const Group& group) {
   bool troubled = false;
-  std::chrono::microseconds took{};
   for (std::uint32_t attempt = 1;; ++attempt) {
-    const auto began = Clock::now();
-    const Result<void> result = group.batch.empty() ? Result<void>() : store_.commit(group.batch);
-    if (result) {
-      took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
-      break;
-    }
+    const Result<void> result = try_commit(group.batch);
+    if (result) break;
     if (!can_be_retried(result.error())) {
       fail_for_good(result.error());
       return false;
@@ -124,13 +177,8 @@ bool Committer::commit_group(const Group& group) {
   {
     const std::lock_guard lock(mutex_);
     in_flight_ = 0;
-    if (!group.batch.empty()) ++stats_.commits;
-    stats_.records += group.batch.records.size() + group.batch.events.size();
   }
   if (troubled) callbacks_.on_recovered();
-  if (callbacks_.on_commit_took && !group.batch.empty()) {
-    callbacks_.on_commit_took(Duration::micros(took.count()));
-  }
   callbacks_.on_committed(group.ticket);
   return true;
 }

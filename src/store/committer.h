@@ -19,7 +19,9 @@
 
 // Group commit. One thread takes everything that was submitted meanwhile, encodes it, and commits
 // it as one batch; while that batch is being synced to the disk, the next one gathers. So the price
-// of a sync is shared by all that wait for it, and nobody who computes ever waits for the disk.
+// of a sync is shared by all that wait for it, and nobody who computes has to wait for the disk.
+// Who has nothing to compute meanwhile may commit on its own thread instead, which spares two
+// changes of thread.
 //
 // Order: what is submitted is committed in the order of submission, and the writes of one
 // submission in one transaction. Of several writes of the same record in one batch only the last is
@@ -32,7 +34,8 @@
 // nothing is committed any more.
 //
 // Threading: every function may be called from any thread, but stop() not from a callback. All
-// callbacks come on the committer's thread, without locks held, and none after stop() has returned.
+// callbacks come on the committer's thread, except that commit_or_submit() calls on_commit_took on
+// its caller's; without locks held, and none after stop() has returned.
 //
 // When there is nothing to commit, the store's history is purged, a few records at a time; under
 // steady load a purge that is overdue by a whole interval gets one turn between two commits.
@@ -78,6 +81,9 @@ class Committer {
 
   // REQUIRES: tickets ascend. Ignored after a fatal error or stop().
   void submit(std::uint64_t ticket, std::vector<core::Write> writes);
+  // The same, but commits here and now if nothing else is being committed. True: it is durable, and
+  // there is no callback for it. False: it is submitted; what the store refused at once as well.
+  bool commit_or_submit(std::uint64_t ticket, std::vector<core::Write> writes);
 
   // Submissions that are not durable yet.
   std::size_t queued() const;
@@ -97,8 +103,11 @@ class Committer {
   };
 
   void run();
-  // Waits for work; empty when it is time to purge, or to end.
+  // Waits for work, and takes the store; empty when it is time to purge, or to end.
   std::vector<Submission> next_submissions();
+  void give_back_store();
+  // Once. Counts it if it is durable.
+  Result<void> try_commit(const Batch& batch);
   // Until it is durable; false: it will never be.
   bool commit_group(const Group& group);
   // Sleeps unless there is a reason not to; false: give up.
@@ -116,9 +125,11 @@ class Committer {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable store_free_;
   // Protected by mutex_.
   std::deque<Submission> queue_;
   std::size_t in_flight_ = 0;  // submissions taken from the queue, not durable yet
+  bool store_taken_ = false;   // by whoever commits or purges; others do not wait but submit
   CommitterStats stats_;
   bool stopping_ = false;
   bool dead_ = false;

@@ -223,6 +223,65 @@ TEST_F(CommitterTest, BeingFencedIsFatal) {
   EXPECT_EQ(store_.stats().value().actions_live, 0U);
 }
 
+TEST_F(CommitterTest, WhoFindsTheStoreFreeCommitsItself) {
+  std::thread::id by;
+  store_.set_fault_hook([&](const Batch&) {
+    by = std::this_thread::get_id();
+    return CommitFault::None;
+  });
+  Committer& committer = start();
+  EXPECT_TRUE(committer.commit_or_submit(1, {core::PutAction{make_action(1)}}));
+  EXPECT_EQ(by, std::this_thread::get_id());
+  EXPECT_EQ(store_.stats().value().actions_live, 1U);
+  EXPECT_EQ(committer.stats().commits, 1U);
+  EXPECT_EQ(committer.queued(), 0U);
+  EXPECT_TRUE(committer.commit_or_submit(2, {core::PutAction{make_action(2)}}));
+  committer.submit(3, {core::PutAction{make_action(3)}});
+  ASSERT_TRUE(wait_for_ticket(3));
+  EXPECT_TRUE(committer.stop().has_value());
+  EXPECT_EQ(witness_.tickets, std::vector<std::uint64_t>{3});
+  EXPECT_FALSE(committer.commit_or_submit(4, {core::PutAction{make_action(4)}}));
+  EXPECT_EQ(store_.stats().value().actions_live, 3U);
+}
+
+TEST_F(CommitterTest, WhoFindsTheStoreTakenSubmits) {
+  std::promise<void> entered;
+  std::promise<void> gate;
+  store_.set_fault_hook(
+      [&, opened = gate.get_future().share(), first = true](const Batch&) mutable {
+        if (std::exchange(first, false)) {
+          entered.set_value();
+          opened.wait_for(kPatience);
+        }
+        return CommitFault::None;
+      });
+  Committer& committer = start();
+  committer.submit(1, {core::PutAction{make_action(1)}});
+  ASSERT_EQ(entered.get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_FALSE(committer.commit_or_submit(2, {core::PutAction{make_action(2)}}));
+  EXPECT_EQ(committer.queued(), 2U);
+  gate.set_value();
+  ASSERT_TRUE(wait_for_ticket(2));
+  EXPECT_TRUE(committer.stop().has_value());
+  EXPECT_EQ(store_.stats().value().actions_live, 2U);
+}
+
+TEST_F(CommitterTest, WhatTheStoreRefusesAtOnceIsTriedAgainByTheThread) {
+  fail_commits(CommitFault::Refuse, 3);
+  Committer& committer = start();
+  EXPECT_FALSE(committer.commit_or_submit(1, {core::PutAction{make_action(1)}}));
+  ASSERT_TRUE(wait_for_ticket(1));
+  EXPECT_EQ(witness_.problems.size(), 1U);
+  EXPECT_EQ(witness_.recoveries, 1);
+  EXPECT_EQ(store_.stats().value().actions_live, 1U);
+  (void)store_.acquire_term();
+  EXPECT_FALSE(committer.commit_or_submit(2, {core::PutAction{make_action(2)}}));
+  ASSERT_TRUE(witness_.wait_for([&] { return !witness_.fatals.empty(); }));
+  EXPECT_FALSE(committer.commit_or_submit(3, {core::PutAction{make_action(3)}}));
+  EXPECT_FALSE(committer.stop().has_value());
+  EXPECT_EQ(store_.stats().value().actions_live, 1U);
+}
+
 TEST_F(CommitterTest, StopCommitsWhatIsQueued) {
   Committer& committer = start();
   for (std::uint64_t n = 1; n <= 500; ++n) committer.submit(n, {core::PutAction{make_action(n)}});
@@ -289,6 +348,30 @@ TEST_F(CommitterTest, SteadyLoadDoesNotKeepThePurgeAway) {
   }
   EXPECT_EQ(committer.stats().purged, 1U);
   EXPECT_TRUE(committer.stop().has_value());
+}
+
+TEST(CommitterOnSqlite, OneThreadCommitsAndAnotherPurges) {
+  const testing::TempFolder folder;
+  auto store = testing::open_or_throw(folder.file("store.db"));
+  const Term term = store->acquire_term().value();
+  Witness witness;
+  CommitterOptions options;
+  options.clock = [] { return Timestamp{1}; };
+  options.purge_delay = Duration::millis(1);
+  options.purge_interval = Duration::millis(1);
+  Committer committer(*store, term, options, witness.callbacks());
+  std::uint64_t own = 0;
+  for (std::uint64_t n = 1; n <= 500; ++n) {
+    own += committer.commit_or_submit(n, {core::PutAction{make_action(n)}}) ? 1 : 0;
+    if (n % 7 != 0) continue;
+    ++n;
+    committer.submit(n, {core::PutAction{make_action(n)}});
+  }
+  EXPECT_TRUE(committer.stop().has_value());
+  EXPECT_TRUE(witness.problems.empty());
+  EXPECT_EQ(store->stats().value().actions_live, committer.stats().records);
+  EXPECT_GE(committer.stats().records, 500U);
+  EXPECT_GT(own, 0U);
 }
 
 TEST(CommitterOnSqlite, ManyThreadsSubmitAndReadAndNothingIsLost) {
