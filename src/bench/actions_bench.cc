@@ -89,8 +89,9 @@ Result<Json> run_actions(const ActionsOptions& options, const Host& host) {
   host.say(fmt::format("{} no-ops in batches of {}\n", options.count, options.batch));
   const Stopwatch watch;
   MUSTER_TRY(Submitters(options, controller, *fleet).run());
-  MUSTER_TRY(fleet->wait_acked(options.count, kActionsWithin));
+  MUSTER_TRY(controller.wait_finished(options.count, kActionsWithin, host));
   const double seconds = watch.seconds();
+  MUSTER_TRY(fleet->wait_acked(options.count, kActionsWithin));
 
   const Duration cpu = controller.process().cpu_time() - cpu_before;
   const std::uint64_t rss = controller.process().rss_kib();

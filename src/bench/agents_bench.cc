@@ -60,8 +60,9 @@ Result<Json> run_agents(const AgentsOptions& options, const Host& host) {
   for (std::size_t i = 0; i < options.rounds; ++i) {
     const Stopwatch watch;
     MUSTER_TRY(controller.submit(body));
-    MUSTER_TRY(fleet->wait_acked((i + 1) * options.agents, kFanOutWithin));
+    MUSTER_TRY(controller.wait_finished((i + 1) * options.agents, kFanOutWithin, host));
     rounds.add(watch.elapsed());
+    MUSTER_TRY(fleet->wait_acked((i + 1) * options.agents, kFanOutWithin));
   }
   const double slowest = rounds.percentile_ms(1.0) / 1000;
   Samples latencies = fleet->latencies();

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Duration kReadyWithin = Duration::minutes(3);
 constexpr Duration kReadyLook = Duration::millis(2);
+constexpr Duration kFinishedLook = Duration::millis(10);
 constexpr std::size_t kQuotedMax = 400;
 
 Result<std::string> call(http::ClientRequest request) {
@@ -78,6 +79,26 @@ Result<std::string> ControllerProcess::post(const std::string& path, std::string
 Result<void> ControllerProcess::submit(std::string body) const {
   MUSTER_TRY(post("/v1/actions", std::move(body)));
   return {};
+}
+
+Result<void> ControllerProcess::wait_finished(std::uint64_t count, Duration deadline,
+                                              const Host& host) {
+  const Stopwatch watch;
+  while (true) {
+    MUSTER_TRY_ASSIGN(const std::string text, get("/v1/status"));
+    MUSTER_TRY_ASSIGN(const Json status, parse_json(text));
+    const auto finished =
+        status.value(Json::json_pointer("/store/actions_finished"), std::uint64_t{0});
+    if (finished >= count) return {};
+    if (host.interrupted()) return fail(interrupted_error());
+    if (watch.elapsed() > deadline) {
+      return fail(ErrorCode::Timeout, "{} of {} actions ended within {}", finished, count,
+                  format_duration(deadline));
+    }
+    if (process_.wait_end(kFinishedLook)) {
+      return fail(ErrorCode::Internal, "the controller ended: {}", process_.log_tail());
+    }
+  }
 }
 
 Result<std::uint64_t> ControllerProcess::last_event() const {

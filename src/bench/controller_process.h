@@ -33,6 +33,8 @@ class ControllerProcess {
 
   // Submits no-ops or other actions in one request, all or none.
   Result<void> submit(std::string body) const;
+  // Waits until this many actions have ended and are stored so, of all that there ever were.
+  Result<void> wait_finished(std::uint64_t count, Duration deadline, const Host& host);
   // The number of the newest event.
   Result<std::uint64_t> last_event() const;
   // One value of /metrics; 0 where there is none.

@@ -167,8 +167,8 @@ TEST_F(LinkFault, SlowReaderLosesItsOwnSessionOnly) {
   }
   EXPECT_THAT(controller_.close_reason(slow_session), HasSubstr("bytes wait to be sent"));
 
-  server_->send({.session = quick_session, .message = core::SendAck{.id = Uuid::v4(1, 2)}});
-  EXPECT_TRUE(quick.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 1; }));
+  server_->send({.session = quick_session, .message = core::SendSyncRequest{.sync = 1}});
+  EXPECT_TRUE(quick.saw.wait([](const AgentSaw& saw) { return saw.syncs.size() == 1; }));
   EXPECT_TRUE(quick.saw.get().downs.empty());
   release.set_value();
 }

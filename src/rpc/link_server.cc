@@ -181,7 +181,11 @@ void LinkServerImpl::send_all(std::span<const core::AgentSend> sends) {
     if (const auto* close = std::get_if<core::CloseSession>(&sends[i].message)) {
       session->end(grpc::StatusCode::ABORTED, close->reason, ServerSession::Drain::Yes);
     } else if (std::optional<std::string> message = encode_send(sends[i])) {
-      if (session->queue(std::move(*message))) queued.push_back(session);
+      // An agent goes on without waiting for what is acknowledged.
+      const bool can_wait = std::holds_alternative<core::SendAck>(sends[i].message);
+      const bool is_due = can_wait ? session->queue_for_later(std::move(*message))
+                                   : session->queue(std::move(*message));
+      if (is_due) queued.push_back(session);
     }
   }
   for (ServerSession* session : queued) session->flush();

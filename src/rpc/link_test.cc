@@ -49,6 +49,10 @@ core::AgentSend ack(core::SessionId session, std::uint32_t attempt) {
   return {.session = session, .message = core::SendAck{.id = kAction, .attempt = attempt}};
 }
 
+core::AgentSend sync_request(core::SessionId session, std::uint64_t sync) {
+  return {.session = session, .message = core::SendSyncRequest{.sync = sync}};
+}
+
 core::agent::AgentMessage report(std::uint32_t attempt) {
   core::AgentAction action;
   action.id = kAction;
@@ -121,20 +125,20 @@ TEST(Link, ManyMessagesArriveInOrderAndInFewFrames) {
   std::thread agent_side([&] {
     for (std::uint32_t i = 1; i <= kMessages; ++i) client->send(report(i));
   });
-  for (std::uint32_t i = 1; i <= kMessages; ++i) server->send(ack(session, i));
+  for (std::uint32_t i = 1; i <= kMessages; ++i) server->send(sync_request(session, i));
   agent_side.join();
 
   std::vector<std::uint32_t> expected(kMessages);
   std::iota(expected.begin(), expected.end(), 1U);
-  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == kMessages; }));
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.syncs.size() == kMessages; }));
   ASSERT_TRUE(controller.saw.wait(
       [](const ControllerSaw& saw) { return saw.reports.size() == kMessages; }));
-  EXPECT_EQ(agent.saw.get().acks, expected);
+  EXPECT_EQ(agent.saw.get().syncs, std::vector<std::uint64_t>(expected.begin(), expected.end()));
   EXPECT_EQ(controller.saw.get().reports, expected);
   EXPECT_GE(server->stats().messages_sent, kMessages);
-  EXPECT_LT(server->stats().frames_sent, kMessages / 4);
+  EXPECT_LT(server->stats().frames_sent, kMessages / 2);
   EXPECT_GE(client->stats().messages_sent, kMessages);
-  EXPECT_LT(client->stats().frames_sent, kMessages / 4);
+  EXPECT_LT(client->stats().frames_sent, kMessages / 2);
 }
 
 TEST(Link, WhatIsSentTogetherTravelsInOneFrame) {
@@ -148,10 +152,11 @@ TEST(Link, WhatIsSentTogetherTravelsInOneFrame) {
   ASSERT_TRUE(agent.wait_ups(1));
 
   const LinkStats before = server->stats();
-  const std::vector<core::AgentSend> acks = {ack(session, 1), ack(session + 1, 2), ack(session, 3)};
-  server->send_all(acks);
-  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 2; }));
-  EXPECT_EQ(agent.saw.get().acks, (std::vector<std::uint32_t>{1, 3}));
+  const std::vector<core::AgentSend> syncs = {
+      sync_request(session, 1), sync_request(session + 1, 2), sync_request(session, 3)};
+  server->send_all(syncs);
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.syncs.size() == 2; }));
+  EXPECT_EQ(agent.saw.get().syncs, (std::vector<std::uint64_t>{1, 3}));
   EXPECT_EQ(server->stats().frames_sent - before.frames_sent, 1U);
   EXPECT_EQ(server->stats().messages_sent - before.messages_sent, 2U);
 
@@ -161,6 +166,44 @@ TEST(Link, WhatIsSentTogetherTravelsInOneFrame) {
       controller.saw.wait([](const ControllerSaw& saw) { return saw.reports.size() == 3; }));
   EXPECT_EQ(server->stats().frames_received - before.frames_received, 1U);
   EXPECT_EQ(server->stats().messages_received - before.messages_received, 3U);
+}
+
+TEST(Link, AcknowledgementsTravelWithWhatIsSentNext) {
+  constexpr std::uint32_t kMany = 200;
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  LinkServerOptions options = server_options();
+  options.welcome.heartbeat_interval = Duration::minutes(10);
+  auto server = start_server(controller, std::move(options));
+  auto client = start_client(agent, client_options({server->port()}));
+  const core::SessionId session = controller.session(0);
+  ASSERT_TRUE(agent.wait_ups(1));
+
+  const LinkStats before = server->stats();
+  server->send(ack(session, 1));
+  server->send(ack(session, 2));
+  server->send(sync_request(session, 3));
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.syncs.size() == 1; }));
+  EXPECT_THAT(agent.saw.get().acks, ElementsAre(1, 2));
+  EXPECT_EQ(server->stats().frames_sent - before.frames_sent, 1U);
+
+  // Many do not wait for it.
+  for (std::uint32_t i = 1; i <= kMany; ++i) server->send(ack(session, i));
+  ASSERT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() > kMany / 2; }));
+  EXPECT_LE(server->stats().frames_sent - before.frames_sent, 1 + kMany / 2);
+}
+
+TEST(Link, AcknowledgementsLeaveWithTheNextHeartbeatAtTheLatest) {
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  LinkServerOptions options = server_options();
+  options.welcome.heartbeat_interval = Duration::millis(100);
+  auto server = start_server(controller, std::move(options));
+  auto client = start_client(agent, client_options({server->port()}));
+  const core::SessionId session = controller.session(0);
+  ASSERT_TRUE(agent.wait_ups(1));
+  server->send(ack(session, 1));
+  EXPECT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 1; }));
 }
 
 TEST(Link, HeartbeatsKeepAnIdleSession) {

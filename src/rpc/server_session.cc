@@ -14,6 +14,9 @@ constexpr std::string_view kClosedByAgent = "closed by the agent";
 constexpr std::string_view kConnectionLost = "connection lost";
 // How long an ending may wait for the write in flight.
 constexpr Duration kFinishGrace = Duration::seconds(1);
+// How many messages that nobody waits for may gather, and for how long.
+constexpr std::size_t kForLaterMax = 16;
+constexpr Duration kLaterDelay = Duration::seconds(1);
 constexpr Duration kNever = Duration::micros(std::numeric_limits<std::int64_t>::max());
 // A status travels in trailing metadata, which gRPC limits to 8 KiB.
 constexpr std::size_t kReasonMax = 1024;
@@ -40,10 +43,29 @@ void ServerSession::send(std::string message) {
 bool ServerSession::queue(std::string message) {
   const std::lock_guard lock(mutex_);
   if (ending_) return false;
+  push_locked(std::move(message));
+  urgent_ = true;
+  return !std::exchange(flush_due_, true);
+}
+
+bool ServerSession::queue_for_later(std::string message) {
+  const std::lock_guard lock(mutex_);
+  if (ending_) return false;
+  push_locked(std::move(message));
+  if (for_later_ == 0) {
+    later_at_ = os::monotonic_now() + kLaterDelay;
+    due_at_us_.store(std::min(due_at_us_.load(std::memory_order_relaxed), later_at_.us),
+                     std::memory_order_relaxed);
+  }
+  if (++for_later_ < kForLaterMax && !ending_) return false;
+  urgent_ = true;
+  return !std::exchange(flush_due_, true);
+}
+
+void ServerSession::push_locked(std::string message) {
   if (Result<void> pushed = outbox_.push(std::move(message)); !pushed) {
     end_locked(grpc::StatusCode::RESOURCE_EXHAUSTED, pushed.error().message, Drain::No);
   }
-  return !std::exchange(flush_due_, true);
 }
 
 void ServerSession::flush() {
@@ -79,8 +101,10 @@ void ServerSession::end_locked(grpc::StatusCode code, std::string reason, Drain 
 // else starts the same; gRPC is called after it is released.
 void ServerSession::advance(std::unique_lock<std::mutex> lock) {
   if (writing_ || finished_) return;
-  if (!outbox_.empty()) {
+  if (!outbox_.empty() && (urgent_ || ending_)) {
     Outbox::Frame frame = outbox_.take_frame();
+    for_later_ = 0;
+    urgent_ = !outbox_.empty();
     outgoing_ = to_buffer(frame.bytes);
     writing_ = true;
     shared_.counters.frames_sent.fetch_add(1, std::memory_order_relaxed);
@@ -132,9 +156,14 @@ void ServerSession::tick(Duration now) {
     if (now >= heartbeat_at_) {
       // Where something waits already, it will tell the peer as much.
       if (outbox_.empty()) (void)outbox_.push(encode_controller_heartbeat());
+      urgent_ = true;
       heartbeat_at_ = now + interval;
     }
     due = std::min(heartbeat_at_, silent_at);
+    if (for_later_ > 0) {
+      urgent_ = urgent_ || now >= later_at_;
+      if (!urgent_) due = std::min(due, later_at_);
+    }
   }
   if (!ending_) due_at_us_.store(due.us, std::memory_order_relaxed);
   advance(std::move(lock));

@@ -49,6 +49,9 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   // As send(), but that it may wait for flush(), so that more can join its frame. True: it is the
   // first since the last flush().
   bool queue(std::string message);
+  // As queue(), but nobody waits for it: it leaves with the next message that is sent, when many of
+  // its kind have gathered, which answers true, or at its time by tick().
+  bool queue_for_later(std::string message);
   void flush();
   // With Drain::Yes what was queued before goes out first. Only the first reason counts.
   void end(grpc::StatusCode code, std::string reason, Drain drain);
@@ -76,6 +79,7 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   bool take_message(FromAgent message);
   bool take_first(FromAgent& message);
   bool is_ending();
+  void push_locked(std::string message);
   void end_locked(grpc::StatusCode code, std::string reason, Drain drain);
   void advance(std::unique_lock<std::mutex> lock);
 
@@ -96,6 +100,9 @@ class ServerSession final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   std::mutex mutex_;
   // Protected by mutex_.
   Outbox outbox_;
+  std::size_t for_later_ = 0;  // messages in the outbox that nobody waits for
+  bool urgent_ = false;        // there are others too
+  Duration later_at_;          // when those that nobody waits for leave
   grpc::ByteBuffer outgoing_;  // gRPC reads it while writing_
   bool writing_ = false;
   bool finished_ = false;
