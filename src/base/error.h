@@ -78,13 +78,16 @@ std::string_view name(ErrorCode code);
 
 // One wrong field of a request. The pointer is a JSON pointer into the body ("/actions/0/timeout");
 // what is wrong with an item of the model has the item's path instead, and the property, if it is
-// one.
+// one. What is wrong with a plan names what is known of the rule, the task and the plugin.
 struct FieldError {
   std::string pointer;
   ErrorCode code;
   std::string detail;
   std::string path = {};
   std::string property = {};
+  std::string rule = {};  // of the planner, as "requires_out_of_scope"
+  std::string task = {};
+  std::string plugin = {};
 
   bool operator==(const FieldError&) const = default;
 };

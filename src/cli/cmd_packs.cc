@@ -32,7 +32,7 @@ void add_show_pack(CLI::App& packs, Context& context) {
 
 void add_pack_options(CLI::App& app, pack::PackOptions& options) {
   app.add_option("--packs", options.packs,
-                 "The folder of packs (default: the packs that came with this program)")
+                 "The folder of packs (default: those that came with this program)")
       ->type_name("DIR");
   app.add_option("--core-pack", options.core_pack, "The core pack (default: core in that folder)")
       ->type_name("DIR");
@@ -53,7 +53,8 @@ void add_pack_commands(CLI::App& root, Context& context) {
   packs->alias("pack");
   packs->require_subcommand(1);
 
-  CLI::App* list = add_command(*packs, "list", "List the packs", "  muster packs list -o wide\n");
+  CLI::App* list = add_command(*packs, "list", "List the packs of the controller, or of folders",
+                               "  muster packs list -o wide\n");
   auto listed = std::make_shared<pack::PackOptions>();
   add_server_pack_options(*list, *listed);
   on_run(list, context, [&context, listed] { return list_packs(context, *listed); });

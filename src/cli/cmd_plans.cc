@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/plans.h"
 
@@ -37,11 +38,14 @@ void add_looks(CLI::App& plans, Context& context) {
                 [&context](ApiClient& client) { return list_plans(context, client); });
 
   CLI::App* show = add_command(plans, "show", "Show a plan",
+                               "  muster plans show\n"
                                "  muster plans show 3\n"
                                "  muster plans show 3 --graph svg > plan.svg\n");
   auto shown = std::make_shared<std::uint64_t>(0);
   auto graph = std::make_shared<std::string>();
-  add_id(*show, *shown);
+  add_serial_number(*show, "id", *shown, "Number of the plan; the newest if not given")
+      ->type_name("PLAN")
+      ->required(false);
   add_graph(*show, *graph);
   on_controller(show, context, [&context, shown, graph](ApiClient& client) {
     return show_plan(context, client, *shown, *graph);
@@ -49,19 +53,29 @@ void add_looks(CLI::App& plans, Context& context) {
 
   CLI::App* explain = add_command(
       plans, "explain", "Tell why a task is in its phase",
-      "  muster plans explain 3 2.1\n"
+      "  muster plans explain 2.1\n"
       "  muster plans explain 3 /deployments/d1/clusters/db/nodes/n1/items/nginx\n"
       "  muster plans explain 3 config:deployments,d1,clusters,db,nodes,n1:package:nginx\n");
-  auto explained = std::make_shared<std::uint64_t>(0);
-  auto task = std::make_shared<std::string>();
-  add_id(*explain, *explained);
+  auto words = std::make_shared<std::vector<std::string>>();
   explain
-      ->add_option("task", *task,
-                   "Its number in the plan, its id (-o wide) or a part of it, or its item")
+      ->add_option("task", *words,
+                   "Its number in the plan, its id (-o wide) or a part of it, or its item; before "
+                   "it the number of the plan, if not the newest")
       ->required()
-      ->type_name("TASK");
-  on_controller(explain, context, [&context, explained, task](ApiClient& client) {
-    return explain_task(context, client, *explained, *task);
+      ->expected(1, 2)
+      ->type_name("[PLAN] TASK");
+  on_controller(explain, context, [&context, words](ApiClient& client) -> Outcome<ExitCode> {
+    std::uint64_t plan = 0;
+    if (words->size() == 2) {
+      const auto number = whole_number<std::uint64_t>(words->front());
+      if (!number) {
+        return fail(
+            Error{ErrorCode::NotFound,
+                  fmt::format("there is no plan '{}'; plans are numbered", words->front())});
+      }
+      plan = *number;
+    }
+    return explain_task(context, client, plan, words->back());
   });
 
   CLI::App* diff = add_command(plans, "diff", "Show what differs between two plans",

@@ -11,10 +11,11 @@ void add_type_commands(CLI::App& root, Context& context) {
   types->alias("type");
   types->require_subcommand(1);
 
-  CLI::App* list = add_command(*types, "list", "List the types of items",
-                               "  muster types list --of files\n"
-                               "  muster types list --extends software-item\n"
-                               "  muster types list --property-types\n");
+  CLI::App* list =
+      add_command(*types, "list", "List the types of items, of the controller or of folders",
+                  "  muster types list --of files\n"
+                  "  muster types list --extends software-item\n"
+                  "  muster types list --property-types\n");
   auto listed = std::make_shared<pack::PackOptions>();
   auto options = std::make_shared<TypeListOptions>();
   list->add_option("--of", options->pack, "Only those of this pack")->type_name("PACK");
@@ -27,10 +28,11 @@ void add_type_commands(CLI::App& root, Context& context) {
   on_run(list, context,
          [&context, listed, options] { return list_types(context, *listed, *options); });
 
-  CLI::App* show = add_command(*types, "show", "Show a type as a tree",
-                               "  muster types show node\n"
-                               "  muster types show deployment --depth 3\n"
-                               "  muster types show hostname\n");
+  CLI::App* show =
+      add_command(*types, "show", "Show a type as a tree, of the controller or of folders",
+                  "  muster types show node\n"
+                  "  muster types show deployment --depth 3\n"
+                  "  muster types show hostname\n");
   auto shown = std::make_shared<pack::PackOptions>();
   auto id = std::make_shared<std::string>();
   auto depth = std::make_shared<int>(1);

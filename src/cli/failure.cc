@@ -75,7 +75,7 @@ std::string text_of(const Json& object, const char* key) {
 
 // Where it is wrong: in the model, or in what was sent.
 std::string place_of(const FieldProblem& field) {
-  if (field.path.empty()) return field.pointer;
+  if (field.path.empty()) return field.pointer.empty() ? field.plugin : field.pointer;
   return field.property.empty() ? field.path : fmt::format("{} {}", field.path, field.property);
 }
 
@@ -84,8 +84,8 @@ std::string place_of(const FieldProblem& field) {
 Failure::Failure(const Error& error)
     : exit(exit_code_of_error(error.code)), code(name(error.code)), detail(error.message) {
   for (const FieldError& field : error.fields) {
-    fields.push_back(
-        {field.pointer, std::string(name(field.code)), field.detail, field.path, field.property});
+    fields.push_back({field.pointer, std::string(name(field.code)), field.detail, field.path,
+                      field.property, field.rule, field.plugin});
   }
 }
 
@@ -113,7 +113,8 @@ Failure failure_of_answer(int status, std::string_view body) {
       if (!entry.is_object()) continue;
       failure.fields.push_back({text_of(entry, "pointer"), text_of(entry, "code"),
                                 text_of(entry, "detail"), text_of(entry, "path"),
-                                text_of(entry, "property")});
+                                text_of(entry, "property"), text_of(entry, "rule"),
+                                text_of(entry, "plugin")});
     }
   }
   return failure;
@@ -137,7 +138,8 @@ std::string render(const Failure& failure) {
     if (told || repeats) continue;
     text += fmt::format("  {}: {}", place.empty() ? "(body)" : printable(place),
                         printable(field.detail));
-    if (!field.code.empty()) text += fmt::format(" ({})", printable(field.code));
+    const std::string& code = field.rule.empty() ? field.code : field.rule;
+    if (!code.empty()) text += fmt::format(" ({})", printable(code));
     text += '\n';
   }
   if (!failure.hint.empty()) text += fmt::format("hint: {}\n", printable(failure.hint));

@@ -20,6 +20,8 @@ struct FieldProblem {
   std::string detail;
   std::string path = {};      // of an item of the model
   std::string property = {};  // of that item; empty: the item itself
+  std::string rule = {};      // of the planner
+  std::string plugin = {};
 
   bool operator==(const FieldProblem&) const = default;
 };

@@ -27,6 +27,15 @@ bool json_bool(const Json& object, std::string_view key) {
   return value.is_boolean() && value.get<bool>();
 }
 
+std::vector<std::string> json_texts(const Json& list, std::string_view key) {
+  std::vector<std::string> texts;
+  for (const Json& each : list) {
+    texts.push_back(key.empty() && each.is_string() ? each.get<std::string>()
+                                                    : json_text(each, key));
+  }
+  return texts;
+}
+
 Timestamp json_time(const Json& object, std::string_view key) {
   const std::string text = json_text(object, key);
   if (text.empty()) return {};

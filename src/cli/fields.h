@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/time.h"
@@ -16,6 +17,8 @@ const Json& json_at(const Json& object, std::string_view key);  // a null where 
 std::string json_text(const Json& object, std::string_view key);
 std::int64_t json_int(const Json& object, std::string_view key);
 bool json_bool(const Json& object, std::string_view key);
+// Of a list of texts, or of objects the text at this key.
+std::vector<std::string> json_texts(const Json& list, std::string_view key = {});
 Timestamp json_time(const Json& object, std::string_view key);
 // A value as one cell: text as it is, numbers and lists in short, null empty.
 std::string json_cell(const Json& value);

@@ -105,6 +105,9 @@ void print_edit(Context& context, const Json& answer) {
   if (total > shown) {
     context.console.say(fmt::format("... and {} more\n", total - shown));
   }
+  for (const Json& notice : json_at(answer, "notices")) {
+    context.console.warn(printable(json_cell(notice)) + "\n");
+  }
   const std::int64_t revision = json_int(answer, "revision");
   if (json_bool(answer, "dry_run")) {
     context.console.say(fmt::format("would be: {}\n", changes_summary(changes)));

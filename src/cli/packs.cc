@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/nearest.h"
 #include "cli/action_views.h"
+#include "cli/catalog.h"
+#include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "model/json_schema.h"
 #include "model/quoted.h"
 
 namespace muster::cli {
@@ -23,51 +23,14 @@ Json problem_json(const document::Problem& problem) {
           {"message", problem.message}};
 }
 
-std::vector<std::string> item_types_of(const model::Schema& schema, const std::string& pack) {
-  std::vector<std::string> names;
-  for (const auto& [id, type] : schema.item_types()) {
-    if (type->pack == pack) names.push_back(id);
-  }
-  return names;
-}
-
-std::vector<std::string> property_types_of(const model::Schema& schema, const std::string& pack) {
-  std::vector<std::string> names;
-  for (const auto& [id, type] : schema.property_types()) {
-    if (type->pack == pack) names.push_back(id);
-  }
-  return names;
-}
-
-std::vector<std::string> needs_of(const model::Pack& pack) {
+std::vector<std::string> needs_of(const Json& pack) {
   std::vector<std::string> needs;
-  for (const model::PackNeed& need : pack.needs) {
-    needs.push_back(need.version.empty() ? need.pack
-                                         : fmt::format("{} >= {}", need.pack, need.version));
+  for (const Json& need : json_at(pack, "needs")) {
+    const std::string version = json_text(need, "version");
+    needs.push_back(version.empty() ? json_text(need, "pack")
+                                    : fmt::format("{} >= {}", json_text(need, "pack"), version));
   }
   return needs;
-}
-
-std::vector<std::string> migrations_of(const model::Pack& pack) {
-  std::vector<std::string> versions;
-  for (const model::Migration& migration : pack.migrations) versions.push_back(migration.version);
-  return versions;
-}
-
-Json pack_json(const pack::LoadedPack& loaded, const model::Schema& schema) {
-  const model::Pack& pack = *schema.find_pack(loaded.name);
-  Json needs = Json::object();
-  for (const model::PackNeed& need : pack.needs) needs[need.pack] = need.version;
-  return {{"name", pack.name},
-          {"version", pack.version},
-          {"description", pack.description},
-          {"needs", std::move(needs)},
-          {"folder", loaded.folder},
-          {"plugin", loaded.program.empty() ? Json() : Json(loaded.program)},
-          {"templates", loaded.has_templates},
-          {"migrations", migrations_of(pack)},
-          {"item_types", item_types_of(schema, pack.name)},
-          {"property_types", property_types_of(schema, pack.name)}};
 }
 
 }  // namespace
@@ -110,13 +73,9 @@ Outcome<ExitCode> check_packs(Context& context, const pack::PackOptions& options
 }
 
 Outcome<ExitCode> list_packs(Context& context, const pack::PackOptions& options) {
-  MUSTER_TRY_ASSIGN(const pack::LoadedPacks loaded, load_all(context, options));
+  MUSTER_TRY_ASSIGN(const Catalog catalog, find_catalog(context, options));
   if (wants_document(context)) {
-    Json packs = Json::array();
-    for (const pack::LoadedPack& pack : loaded.packs) {
-      packs.push_back(pack_json(pack, *loaded.schema));
-    }
-    print_document(context, {{"packs", std::move(packs)}});
+    print_document(context, {{"packs", catalog.packs}});
     return ExitCode::Ok;
   }
   Table table({{.title = "NAME"},
@@ -125,20 +84,19 @@ Outcome<ExitCode> list_packs(Context& context, const pack::PackOptions& options)
                {.title = "PLUGIN"},
                {.title = "DESCRIPTION", .shrinks = true, .width_min = 10},
                {.title = "NEEDS", .wide_only = true},
-               {.title = "FOLDER", .wide_only = true}});
-  for (const pack::LoadedPack& entry : loaded.packs) {
+               {.title = "FOLDER", .wide_only = true, .if_any = true}});
+  for (const Json& pack : catalog.packs) {
     if (context.options.format == Format::Name) {
-      context.console.out(entry.name + "\n");
+      context.console.out(json_text(pack, "name") + "\n");
       continue;
     }
-    const model::Pack& pack = *loaded.schema->find_pack(entry.name);
-    table.add_row({{pack.name},
-                   {pack.version},
-                   {std::to_string(item_types_of(*loaded.schema, pack.name).size())},
-                   {pack.has_plugin ? "yes" : "no"},
-                   {pack.description},
+    table.add_row({{json_text(pack, "name")},
+                   {json_text(pack, "version")},
+                   {std::to_string(json_at(pack, "types").size())},
+                   {json_bool(pack, "plugin") ? "yes" : "no"},
+                   {json_text(pack, "description")},
                    {joined(needs_of(pack))},
-                   {entry.folder}});
+                   {json_text(pack, "folder")}});
   }
   if (context.options.format != Format::Name) {
     context.console.out(table.render(table_options(context)));
@@ -148,36 +106,33 @@ Outcome<ExitCode> list_packs(Context& context, const pack::PackOptions& options)
 
 Outcome<ExitCode> show_pack(Context& context, const pack::PackOptions& options,
                             const std::string& name) {
-  MUSTER_TRY_ASSIGN(const pack::LoadedPacks loaded, load_all(context, options));
-  const auto found = std::find_if(loaded.packs.begin(), loaded.packs.end(),
-                                  [&](const pack::LoadedPack& pack) { return pack.name == name; });
-  if (found == loaded.packs.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& [known, pack] : loaded.schema->packs()) names.push_back(known);
-    return fail(
-        Failure(Error{ErrorCode::NotFound, fmt::format("there is no pack {}{}", model::quoted(name),
-                                                       did_you_mean(name, names))}));
+  MUSTER_TRY_ASSIGN(const Catalog catalog, find_catalog(context, options));
+  const Json* const pack = find_pack(catalog, name);
+  if (pack == nullptr) {
+    return fail(Failure(
+        Error{ErrorCode::NotFound, fmt::format("there is no pack {}{}", model::quoted(name),
+                                               suggest(name, json_texts(catalog.packs, "name")))}));
   }
   if (wants_document(context)) {
-    print_document(context, pack_json(*found, *loaded.schema));
+    print_document(context, *pack);
     return ExitCode::Ok;
   }
   if (context.options.format == Format::Name) {
-    context.console.out(found->name + "\n");
+    context.console.out(name + "\n");
     return ExitCode::Ok;
   }
-  const model::Pack& pack = *loaded.schema->find_pack(name);
+  const std::string program = json_text(*pack, "program");
   context.console.out(
-      detail_lines({{"name", pack.name},
-                    {"version", pack.version},
-                    {"description", pack.description},
-                    {"needs", joined(needs_of(pack))},
-                    {"folder", found->folder},
-                    {"plugin", found->program},
-                    {"templates", found->has_templates ? "yes" : ""},
-                    {"migrations to", joined(migrations_of(pack))},
-                    {"item types", joined(item_types_of(*loaded.schema, name))},
-                    {"property types", joined(property_types_of(*loaded.schema, name))}}));
+      detail_lines({{"name", name},
+                    {"version", json_text(*pack, "version")},
+                    {"description", json_text(*pack, "description")},
+                    {"needs", joined(needs_of(*pack))},
+                    {"folder", json_text(*pack, "folder")},
+                    {"plugin", program.empty() && json_bool(*pack, "plugin") ? "yes" : program},
+                    {"templates", json_bool(*pack, "templates") ? "yes" : ""},
+                    {"migrations to", joined(json_texts(json_at(*pack, "migrations")))},
+                    {"item types", joined(json_texts(json_at(*pack, "types")))},
+                    {"property types", joined(json_texts(json_at(*pack, "property_types")))}}));
   return ExitCode::Ok;
 }
 
@@ -200,8 +155,7 @@ std::vector<Candidate> pack_values(std::string_view type) {
 }
 
 Outcome<ExitCode> print_schema(Context& context, const pack::PackOptions& options) {
-  MUSTER_TRY_ASSIGN(const pack::LoadedPacks loaded, load_all(context, options));
-  const Json schema = model::json_schema_of(*loaded.schema);
+  MUSTER_TRY_ASSIGN(const Json schema, find_model_schema(context, options));
   if (context.options.format == Format::Yaml) {
     print_document(context, schema);
   } else {

@@ -7,7 +7,7 @@
 #include "cli/context.h"
 #include "pack/shipped.h"
 
-// Packs and their types, from their folders; no controller is asked.
+// Packs: those of the controller, or of folders (catalog.h).
 
 namespace muster::cli {
 

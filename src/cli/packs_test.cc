@@ -76,7 +76,7 @@ TEST(Packs, AreListedAndShown) {
   test.out.clear();
   test.context.options.format = Format::Json;
   EXPECT_TRUE(show_pack(test.context, options(), "web"));
-  EXPECT_EQ((*parse_json(test.out))["needs"]["core"], "1.0");
+  EXPECT_EQ((*parse_json(test.out))["needs"][0]["version"], "1.0");
   const auto missing = show_pack(test.context, options(), "wep");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().exit, ExitCode::Error);

@@ -11,10 +11,21 @@
 namespace muster::cli {
 namespace {
 
+constexpr std::string_view kCleanupGroup = "CLEANUP";
 constexpr Duration kPlanTimeout = Duration::minutes(10);
 
 std::string path_of(std::uint64_t id, std::string_view below = "") {
   return fmt::format("/v1/plans/{}{}", id, below);
+}
+
+Outcome<std::uint64_t> or_newest(ApiClient& client, std::uint64_t id) {
+  if (id != 0) return id;
+  MUSTER_TRY_ASSIGN(const Json answer, client.get("/v1/plans"));
+  const Json& plans = json_at(answer, "plans");
+  if (plans.empty()) {
+    return fail(Error{ErrorCode::NotFound, "there is no plan; `muster plan` makes one"});
+  }
+  return static_cast<std::uint64_t>(json_int(plans.front(), "id"));
 }
 
 Outcome<Json> all_tasks(ApiClient& client, std::uint64_t id) {
@@ -62,6 +73,7 @@ Outcome<std::string> find_task(ApiClient& client, std::uint64_t plan, const std:
 
 Outcome<ExitCode> show_plan(Context& context, ApiClient& client, std::uint64_t id,
                             const std::string& graph) {
+  MUSTER_TRY_ASSIGN(id, or_newest(client, id));
   MUSTER_TRY_ASSIGN(Json answer, client.get(path_of(id)));
   const Json& phases = json_at(answer, "phases");
   if (!graph.empty()) {
@@ -149,6 +161,7 @@ Outcome<ExitCode> list_plans(Context& context, ApiClient& client) {
 
 Outcome<ExitCode> explain_task(Context& context, ApiClient& client, std::uint64_t id,
                                const std::string& task) {
+  MUSTER_TRY_ASSIGN(id, or_newest(client, id));
   const auto ask = [&](const std::string& known) {
     return client.get(path_of(id, fmt::format("/tasks/{}/explain", percent_encode(known))));
   };
@@ -174,6 +187,13 @@ Outcome<ExitCode> explain_task(Context& context, ApiClient& client, std::uint64_
     return ExitCode::Ok;
   }
   context.console.out(fmt::format("is in phase {}, because\n", json_cell(phase)));
+  const std::string group = json_text(json_at(answer, "phase"), "group");
+  const std::string tag = json_text(about, "tag");
+  // Clean-up comes last by itself.
+  if (group != kCleanupGroup) {
+    const std::string by = tag.empty() ? "the ruleset" : fmt::format("its tag '{}'", tag);
+    context.console.out(printable(fmt::format("  {} puts it into {}", by, group)) + "\n");
+  }
   for (const Json& reason : json_at(answer, "chain")) {
     context.console.out(fmt::format("  {}\n", printable(json_text(reason, "text"))));
   }

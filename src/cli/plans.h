@@ -22,6 +22,7 @@ struct PlanOptions {
 
 Outcome<ExitCode> create_plan(Context& context, ApiClient& client, const PlanOptions& options);
 Outcome<ExitCode> list_plans(Context& context, ApiClient& client);
+// Of these two, 0 means the newest plan.
 Outcome<ExitCode> show_plan(Context& context, ApiClient& client, std::uint64_t id,
                             const std::string& graph);
 Outcome<ExitCode> explain_task(Context& context, ApiClient& client, std::uint64_t id,

@@ -3,8 +3,9 @@
 #include <string>
 
 #include "cli/context.h"
-#include "model/schema.h"
 #include "pack/shipped.h"
+
+// Types of items and properties: those of the controller, or of folders (catalog.h).
 
 namespace muster::cli {
 
@@ -20,9 +21,5 @@ Outcome<ExitCode> list_types(Context& context, const pack::PackOptions& packs,
 // An item type, a property type, or both of one name. `depth` levels of its children are shown.
 Outcome<ExitCode> show_type(Context& context, const pack::PackOptions& packs, const std::string& id,
                             int depth);
-
-// The type as a tree for people; what ends with '*' is required.
-std::string type_tree(const model::Schema& schema, const model::ItemType& type, int depth,
-                      const Terminal& terminal);
 
 }  // namespace muster::cli

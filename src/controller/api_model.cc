@@ -240,6 +240,7 @@ Json edit_json(const core::ModelReply& reply, const model::Schema& schema) {
     body["changed"] = !reply.changes->empty();
     body["changes_total"] = reply.changes->size();
     body["changes"] = changes_json(*reply.changes, schema);
+    body["notices"] = notices_json(*reply.changes);
   }
   return body;
 }

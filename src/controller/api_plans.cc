@@ -5,7 +5,6 @@
 #include "controller/api_model.h"
 #include "controller/plan_json.h"
 #include "controller/plan_maker.h"
-#include "store/plan_codec.h"
 
 // Deployment plans: making them, looking at them, asking why a task is where it is.
 
@@ -102,9 +101,9 @@ void with_plan(const CallPtr& call,
       [number](const core::Engine& engine, Timestamp) { return engine.find_plan(number); },
       [call, number, use = std::move(use)](const Result<core::PlanRecordPtr>& plan) {
         if (!plan) return call->refuse(plan.error());
-        std::optional<core::PlanBody> body;
+        std::shared_ptr<const core::PlanBody> body;
         if (*plan) {
-          MUSTER_CALL_TRY_ASSIGN(call, body, store::read_body(call->api.store(), **plan));
+          MUSTER_CALL_TRY_ASSIGN(call, body, call->api.plan_bodies.read(**plan));
         }
         if (!body) {
           return call->refuse({ErrorCode::NotFound, fmt::format("there is no plan {}", number)});
@@ -171,8 +170,9 @@ void explain_task(const CallPtr& call) {
       return call->refuse({ErrorCode::NotFound,
                            fmt::format("plan {} has no task {}", plan.number, in_quotes(wanted))});
     }
-    Json answer = {{"task", task_json(body, *task)}, {"chain", Json::array()}};
-    if (body.plan.placements[*task].phase != plan::kNone) {
+    Json answer = {{"task", task_json(body, *task)}, {"phase", nullptr}, {"chain", Json::array()}};
+    if (const auto phase = body.plan.placements[*task].phase; phase != plan::kNone) {
+      answer["phase"] = phase_json(body.plan, phase);
       answer["chain"] = explain_json(body.plan, *task);
     }
     call->answer(200, answer);

@@ -13,6 +13,7 @@
 #include "controller/api.h"
 #include "controller/api_backup.h"
 #include "controller/api_health.h"
+#include "controller/api_plan_bodies.h"
 #include "controller/api_timers.h"
 #include "controller/api_workers.h"
 #include "http/request_checks.h"
@@ -47,6 +48,7 @@ struct ApiState {
   BackupSender backups;
   ApiWorkers workers{4};
   ApiTimers timers;
+  PlanBodies plan_bodies{context.controller.store(), timers};
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;

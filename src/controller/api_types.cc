@@ -1,6 +1,7 @@
 #include "base/field_errors.h"
 #include "base/nearest.h"
 #include "controller/api_model.h"
+#include "model/json_schema.h"
 #include "model/type_json.h"
 
 // The types that the model is made of, and the packs that they come from. None of it changes while
@@ -8,18 +9,6 @@
 
 namespace muster::controller {
 namespace {
-
-Json pack_json(const model::Pack& pack) {
-  Json needs = Json::array();
-  for (const model::PackNeed& need : pack.needs) {
-    needs.push_back({{"pack", need.pack}, {"version", need.version}});
-  }
-  return {{"name", pack.name},
-          {"version", pack.version},
-          {"description", pack.description},
-          {"needs", std::move(needs)},
-          {"plugin", pack.has_plugin}};
-}
 
 // Null: refused.
 const model::Schema* schema_of(const CallPtr& call) {
@@ -45,11 +34,7 @@ void list_types(const CallPtr& call) {
   if (!schema) return;
   Json rows = Json::array();
   for (const auto& [id, type] : schema->item_types()) {
-    rows.push_back({{"id", id},
-                    {"pack", type->pack},
-                    {"extends", type->base ? Json(type->base->id) : Json()},
-                    {"description", type->description},
-                    {"deprecated", type->deprecated}});
+    rows.push_back(model::item_type_json(*schema, *type));
   }
   call->answer(200, {{"types", std::move(rows)}});
 }
@@ -84,7 +69,7 @@ void list_packs(const CallPtr& call) {
   const model::Schema* schema = schema_of(call);
   if (!schema) return;
   Json rows = Json::array();
-  for (const auto& [name, pack] : schema->packs()) rows.push_back(pack_json(pack));
+  for (const auto& [name, pack] : schema->packs()) rows.push_back(model::pack_json(*schema, pack));
   call->answer(200, {{"packs", std::move(rows)}});
 }
 
@@ -93,18 +78,12 @@ void show_pack(const CallPtr& call) {
   if (!schema) return;
   const model::Pack* pack = schema->find_pack(call->param("name"));
   if (!pack) return refuse_unknown(call, "pack", schema->packs());
-  Json types = Json::array();
-  for (const auto& [id, type] : schema->item_types()) {
-    if (type->pack == pack->name) types.push_back(id);
-  }
-  Json property_types = Json::array();
-  for (const auto& [id, type] : schema->property_types()) {
-    if (type->pack == pack->name) property_types.push_back(id);
-  }
-  Json body = pack_json(*pack);
-  body["types"] = std::move(types);
-  body["property_types"] = std::move(property_types);
-  call->answer(200, {{"pack", std::move(body)}});
+  call->answer(200, {{"pack", model::pack_json(*schema, *pack)}});
+}
+
+void show_model_schema(const CallPtr& call) {
+  const model::Schema* schema = schema_of(call);
+  if (schema) call->answer(200, model::json_schema_of(*schema));
 }
 
 }  // namespace
@@ -114,6 +93,7 @@ void add_type_routes(Routes& routes) {
   routes.add("GET", "/v1/types/{name}", Permission::Read, show_type);
   routes.add("GET", "/v1/property-types", Permission::Read, list_property_types);
   routes.add("GET", "/v1/property-types/{name}", Permission::Read, show_property_type);
+  routes.add("GET", "/v1/model-schema", Permission::Read, show_model_schema);
   routes.add("GET", "/v1/packs", Permission::Read, list_packs);
   routes.add("GET", "/v1/packs/{name}", Permission::Read, show_pack);
 }

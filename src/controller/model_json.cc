@@ -8,6 +8,8 @@
 namespace muster::controller {
 namespace {
 
+constexpr std::size_t kNoticesMax = 20;
+
 Json properties_json(const model::ItemType& type, const model::PropertiesPtr& properties) {
   Json json = Json::object();
   if (!properties) return json;
@@ -137,6 +139,36 @@ Json changes_json(const model::ChangeSet& changes, const model::Schema& schema) 
     records.push_back(std::move(record));
   }
   return changes_json(records, schema);
+}
+
+Json notices_json(const model::ChangeSet& changes) {
+  Json notices = Json::array();
+  std::size_t more = 0;
+  const auto add = [&](std::string notice) {
+    if (notices.size() < kNoticesMax) {
+      notices.push_back(std::move(notice));
+    } else {
+      ++more;
+    }
+  };
+  for (const auto& [path, before, after] : changes) {
+    if (!after || after->is_collection()) continue;
+    const model::ItemType& type = *after->type;
+    if (type.deprecated && !before) {
+      add(fmt::format("{}: item type '{}' is deprecated", path.text(), type.id));
+    }
+    if (!after->own) continue;
+    for (const auto& [name, value] : *after->own) {
+      const model::Property* property = type.find_property(name);
+      if (!property || !property->definition.deprecated) continue;
+      const std::string* was = before ? model::find(before->own, name) : nullptr;
+      if (was && *was == value) continue;
+      add(fmt::format("{}: property '{}' of item type '{}' is deprecated", path.text(), name,
+                      type.id));
+    }
+  }
+  if (more > 0) notices.push_back(fmt::format("and {} more like these", more));
+  return notices;
 }
 
 }  // namespace muster::controller

@@ -32,4 +32,7 @@ Json revision_json(const store::RevisionHead& head);
 Json changes_json(const std::vector<store::ItemChange>& changes, const model::Schema& schema);
 Json changes_json(const model::ChangeSet& changes, const model::Schema& schema);
 
+// What the changes have begun to use although its pack calls it deprecated, in words.
+Json notices_json(const model::ChangeSet& changes);
+
 }  // namespace muster::controller

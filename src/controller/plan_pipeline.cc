@@ -51,7 +51,11 @@ Error refused(const plan::PlanErrors& errors) {
     fields.push_back({.pointer = {},
                       .code = ErrorCode::PlanRefused,
                       .detail = each.message,
-                      .path = each.item.text()});
+                      .path = each.item.text(),
+                      .property = {},
+                      .rule = std::string(name(each.kind)),
+                      .task = each.task,
+                      .plugin = each.plugin});
   }
   const std::size_t count = errors.errors.size() + errors.unnamed;
   std::string message = errors.errors.front().message;
@@ -68,7 +72,11 @@ Error refused(const std::vector<plan::TemplateError>& errors) {
                             .code = ErrorCode::PlanRefused,
                             .detail = fmt::format("pack '{}', {}: {}", each.pack,
                                                   model::to_text(each.place), each.message),
-                            .path = each.item.text()});
+                            .path = each.item.text(),
+                            .property = {},
+                            .rule = "template",
+                            .task = {},
+                            .plugin = each.pack});
   }
   return error;
 }

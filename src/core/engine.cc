@@ -142,7 +142,7 @@ void Engine::restore_model(RestoredModel restored) {
   state.kept = std::move(restored.kept);
   state.migrated = std::move(restored.migrated);
   state.rewrite = std::move(restored.rewrite);
-  state.packs_changed = restored.packs_changed;
+  state.pack_changes = std::move(restored.pack_changes);
 }
 
 void Engine::restore_plan(PlanRecordPtr plan) {

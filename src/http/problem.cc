@@ -240,6 +240,12 @@ Response problem_with_status(int status, std::string_view title, const Error& er
         each["path"] = field.path;
         if (!field.property.empty()) each["property"] = field.property;
       }
+      for (const auto& [key, value] :
+           {std::pair<const char*, const std::string&>{"rule", field.rule},
+            {"task", field.task},
+            {"plugin", field.plugin}}) {
+        if (!value.empty()) each[key] = value;
+      }
       errors.push_back(std::move(each));
     }
   }

@@ -156,6 +156,22 @@ PackVersions versions_of(const Schema& schema) {
   return versions;
 }
 
+std::vector<std::string> pack_changes(const PackVersions& from, const Schema& schema) {
+  std::vector<std::string> changes;
+  for (const auto& [name, pack] : schema.packs()) {
+    const auto before = from.find(name);
+    if (before == from.end()) {
+      changes.push_back(fmt::format("{} {} is new", name, pack.version));
+    } else if (before->second != pack.version) {
+      changes.push_back(fmt::format("{} is {}, was {}", name, pack.version, before->second));
+    }
+  }
+  for (const auto& [name, version] : from) {
+    if (!schema.find_pack(name)) changes.push_back(fmt::format("{} {} is gone", name, version));
+  }
+  return changes;
+}
+
 std::vector<std::string> missing_packs(const PackVersions& from, const Schema& schema) {
   std::vector<std::string> problems;
   for (const auto& [name, version] : from) {

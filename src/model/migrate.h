@@ -15,6 +15,9 @@ using ItemRecords = std::map<Path, ItemRecord>;
 
 PackVersions versions_of(const Schema& schema);
 
+// How the packs differ from those of before, one line each: "demo is 1.1, was 1.0".
+std::vector<std::string> pack_changes(const PackVersions& from, const Schema& schema);
+
 // Packs that the model was made with and that are not there. Whether items need them shows when the
 // items are read.
 std::vector<std::string> missing_packs(const PackVersions& from, const Schema& schema);

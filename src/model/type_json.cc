@@ -178,4 +178,29 @@ Json property_type_json(const PropertyType& type) {
           {"checks", std::move(checks)}};
 }
 
+Json pack_json(const Schema& schema, const Pack& pack) {
+  Json needs = Json::array();
+  for (const PackNeed& need : pack.needs) {
+    needs.push_back({{"pack", need.pack}, {"version", need.version}});
+  }
+  Json migrations = Json::array();
+  for (const Migration& migration : pack.migrations) migrations.push_back(migration.version);
+  Json types = Json::array();
+  for (const auto& [id, type] : schema.item_types()) {
+    if (type->pack == pack.name) types.push_back(id);
+  }
+  Json property_types = Json::array();
+  for (const auto& [id, type] : schema.property_types()) {
+    if (type->pack == pack.name) property_types.push_back(id);
+  }
+  return {{"name", pack.name},
+          {"version", pack.version},
+          {"description", pack.description},
+          {"needs", std::move(needs)},
+          {"plugin", pack.has_plugin},
+          {"migrations", std::move(migrations)},
+          {"types", std::move(types)},
+          {"property_types", std::move(property_types)}};
+}
+
 }  // namespace muster::model

@@ -7,6 +7,8 @@ namespace muster::model {
 
 Json item_type_json(const Schema& schema, const ItemType& type);
 Json property_type_json(const PropertyType& type);
+// With the names of its types.
+Json pack_json(const Schema& schema, const Pack& pack);
 
 // "child", "collection", "reference", "ref_collection".
 std::string_view kind_word(ElementKind kind);

@@ -56,8 +56,9 @@ std::string PluginFailure::message() const {
 Error to_error(const std::vector<PluginFailure>& failures) {
   Error error{ErrorCode::PluginFailed, failures.front().headline()};
   const auto add = [&](const PluginFailure& failure, std::string detail) {
-    error.fields.push_back(
-        {.pointer = failure.plugin, .code = ErrorCode::PluginFailed, .detail = std::move(detail)});
+    FieldError field{.pointer = {}, .code = ErrorCode::PluginFailed, .detail = std::move(detail)};
+    field.plugin = failure.plugin;
+    error.fields.push_back(std::move(field));
   };
   if (failures.size() > 1) {
     std::set<std::string_view> plugins;

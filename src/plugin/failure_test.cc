@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 
 std::vector<std::string> lines(const Error& error) {
   std::vector<std::string> told = {error.message};
-  for (const FieldError& field : error.fields) told.push_back(field.pointer + ": " + field.detail);
+  for (const FieldError& field : error.fields) told.push_back(field.plugin + ": " + field.detail);
   return told;
 }
 

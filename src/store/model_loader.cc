@@ -285,9 +285,9 @@ Result<std::optional<core::RestoredModel>> load_model(Store& store, const model:
   for (const std::string& older : model::version_problems(from, schema)) misfits.add_first(older);
   if (misfits.any()) return fail(unusable(misfits));
 
-  const bool packs_changed = from != model::versions_of(schema);
+  std::vector<std::string> pack_changes = model::pack_changes(from, schema);
   Migrated migrated;
-  if (packs_changed) {
+  if (!pack_changes.empty()) {
     MUSTER_TRY_ASSIGN(migrated, build_migrated(store, schema, from, misfits));
   } else {
     Result<void> read;
@@ -304,7 +304,7 @@ Result<std::optional<core::RestoredModel>> load_model(Store& store, const model:
                                .kept = {},
                                .migrated = std::move(migrated.done),
                                .rewrite = std::move(migrated.rewrite),
-                               .packs_changed = packs_changed};
+                               .pack_changes = std::move(pack_changes)};
   for (std::uint64_t before = 0;;) {
     MUSTER_TRY_ASSIGN(const auto heads, list_revisions(store, before, kModelPage));
     for (const RevisionHead& head : heads) restored.kept.push_front({head.number, head.changes});

@@ -27,6 +27,9 @@ class ModelStoreTest : public ::testing::Test {
     core::Engine engine(options);
     MUSTER_TRY_ASSIGN(auto loaded, load_model(store_, *schema));
     if (loaded) engine.restore_model(std::move(*loaded));
+    if (engine_) {
+      for (const core::PlanRecordPtr& plan : engine_->plans()) engine.restore_plan(plan);
+    }
     engine_.emplace(std::move(engine));
     perform(engine_->start(now_));
     return {};
@@ -125,6 +128,24 @@ TEST_F(ModelStoreTest, ANewerPackMigratesTheModel) {
   // Written once: the next start finds nothing to do.
   ASSERT_TRUE(start(schema_of(pack)));
   EXPECT_EQ(engine_->model()->revision, 3u);
+}
+
+TEST_F(ModelStoreTest, APlanThatOtherPacksHaveMadeIsInvalid) {
+  model::PackDefinition pack = model::testing::test_pack();
+  ASSERT_TRUE(start(schema_of(pack)));
+  core::KeepPlan keep;
+  keep.who = "ann";
+  keep.model_revision = 1;
+  keep.body = std::make_shared<const std::string>("body");
+  perform(engine_->step(now_, keep));
+  ASSERT_TRUE(start(schema_of(pack)));
+  ASSERT_NE(engine_->find_plan(1), nullptr);
+  EXPECT_EQ(engine_->find_plan(1)->state, core::PlanState::Initial);
+
+  pack.version = "1.0.1";
+  ASSERT_TRUE(start(schema_of(pack)));
+  EXPECT_EQ(engine_->find_plan(1)->state, core::PlanState::Invalid);
+  EXPECT_EQ(engine_->find_plan(1)->state_reason, "packs have changed: core is 1.0.1, was 1.0");
 }
 
 TEST_F(ModelStoreTest, WhatIsMissingIsToldAllAtOnceAndNothingIsTouched) {

@@ -33,7 +33,11 @@ class Plans(harness.FleetTest):
         last = [task for task in made["tasks"] if task["phase"] == len(made["phases"])]
         for name in (last[0]["id"], f"{len(made['phases'])}.1", last[0]["item"]):
             self.assertIn("because", self.muster("plans", "explain", "1", name).stdout)
-        self.assertIn(last[0]["id"], self.muster("plans", "show", "1", "-o", "wide").stdout)
+        newest = self.muster("plans", "explain", last[0]["id"]).stdout
+        self.assertEqual(newest, self.muster("plans", "explain", "1", last[0]["id"]).stdout)
+        self.assertIn("the ruleset puts it into DEPLOYMENT_", newest)
+        self.assertIn("'one'", self.muster("plans", "explain", "one", "1.1", code=1).stderr)
+        self.assertIn(last[0]["id"], self.muster("plans", "show", "-o", "wide").stdout)
         unknown = self.muster("plans", "explain", "1", "nosuch", code=1)
         self.assertIn("nosuch", unknown.stderr)
         several = self.muster("plans", "explain", "1", "config:", code=1)
@@ -89,6 +93,7 @@ TYPES = """item_types:
     properties:
       name: {type: basic_string, required: true, description: Its name}
       seen: {type: basic_string, description: Written by the plugin, plugin_may_update: true}
+      old: {type: basic_string, description: Used to do something, deprecated: true}
 """
 
 PLUGIN = """#!/usr/bin/env python3
@@ -119,9 +124,16 @@ class Odd(Plugin):
         if mode("hang"):
             open(os.path.join(FOLDER, "hangs"), "w").close()
             open(os.path.join(FOLDER, "hang")).read()  # nobody writes to that pipe
-        return [ConfigTask(node, item, f"do {item.item_id}, seen: {item.seen}", "file",
-                           "/tmp/" + item.item_id)
-                for node in ctx.query("ms") for item in node.query("odd-item")]
+        tasks = [ConfigTask(node, item, f"do {item.item_id}, seen: {item.seen}", "file",
+                            "/tmp/" + item.item_id)
+                 for node in ctx.query("ms") for item in node.query("odd-item")]
+        if mode("circle"):
+            task = tasks[0]
+            other = ConfigTask(task.node, task.model_item, "the other", "file", "/tmp/other")
+            task.requires.add(other)
+            other.requires.add(task)
+            tasks.append(other)
+        return tasks
 
 
 run(Odd)
@@ -185,6 +197,42 @@ class PluginPlans(harness.FleetTest):
         refused = self.fleet.cli("plan", code=1)
         self.assertIn("is not wanted", refused.stderr)
         self.assertIn("/deployments/d/clusters/c/nodes/n", refused.stderr)
+
+    def test_what_the_planner_refuses_names_rule_task_item_and_plugin(self):
+        self.write("circle")
+        refused = self.fleet.http("POST", "/v1/plans", {})
+        self.assertEqual((refused.status, refused.json["code"]), (422, "plan_refused"))
+        [error] = refused.json["errors"]
+        self.assertEqual((error["rule"], error["plugin"]), ("cycle", "odd"))
+        self.assertIn("/tmp", error["task"].replace(",", "/"))
+        self.assertEqual(error["path"], "/ms/items/one")
+
+    def test_a_plan_that_other_packs_have_made_is_invalid(self):
+        self.fleet.cli("plan", code=0)
+        self.fleet.server.stop()
+        self.write("pack.yaml", PACK.replace("version: ", "version: 9."))
+        self.fleet.server.start()
+        plan = json.loads(self.fleet.cli("plans", "show", "-o", "json", code=0).stdout)["plan"]
+        self.assertEqual(plan["state"], "invalid")
+        self.assertIn("packs have changed: odd is 9.", plan["state_reason"])
+
+    def test_packs_and_types_are_those_of_the_controller(self):
+        self.assertIn("odd", self.fleet.cli("packs", "list", "-o", "name", code=0).stdout.split())
+        self.assertIn("odd-item", self.fleet.cli("packs", "show", "odd", code=0).stdout)
+        self.assertIn("plugins may set it", self.fleet.cli("types", "show", "odd-item").stdout)
+        self.assertIn("odd-item", self.fleet.cli("packs", "schema", code=0).stdout)
+        unknown = self.fleet.cli("types", "show", "odd-itm", code=1)
+        self.assertIn("did you mean 'odd-item'?", unknown.stderr)
+        shipped = os.path.join(HERE, "..", "..", "packs")
+        self.fleet.cli("types", "show", "odd-item", "--packs", shipped, code=1)
+        self.fleet.server.stop()
+        self.fleet.cli("types", "list", code=69)  # an address was given, and nobody is there
+
+    def test_what_is_deprecated_is_told_when_it_is_used(self):
+        used = self.fleet.cli("model", "update", "/software/items/one", "old=x", code=0)
+        self.assertIn("property 'old' of item type 'odd-item' is deprecated", used.stderr)
+        again = self.fleet.cli("model", "update", "/software/items/one", "old=x", code=0)
+        self.assertNotIn("deprecated", again.stderr)
 
     def test_the_controller_stops_while_a_plugin_hangs(self):
         os.mkfifo(os.path.join(self.pack, "hang"))

@@ -166,7 +166,7 @@ void put_revision(Step& step, Revision revision) {
   }
   model.last_change =
       fmt::format("revision {} by {}: {}", revision.number, revision.who, revision.what);
-  invalidate_plans(step, model.last_change);
+  invalidate_plans(step, fmt::format("the model has changed: {}", model.last_change));
   step.append_event(Event{.seq = 0,
                           .at = {},
                           .type = "model.revision",
@@ -341,7 +341,7 @@ void start_model(Step& step) {
     first.what = "the empty model";
     first.changes = std::move(all);
     put_revision(step, std::move(first));
-    model.packs_changed = true;
+    model.pack_changes = model::pack_changes({}, *model.schema);
   } else if (!model.rewrite.empty()) {
     Revision migrated;
     migrated.who = "muster";
@@ -350,9 +350,11 @@ void start_model(Step& step) {
     migrated.changes = std::make_shared<const model::ChangeSet>(std::exchange(model.rewrite, {}));
     put_revision(step, std::move(migrated));
   }
-  if (model.packs_changed) {
+  if (!model.pack_changes.empty()) {
     step.effects.writes.push_back(PutModelPacks{model::versions_of(*model.schema)});
-    model.packs_changed = false;
+    // Their tasks were made by packs that are no longer there as they were.
+    invalidate_plans(step, fmt::format("packs have changed: {}",
+                                       fmt::join(std::exchange(model.pack_changes, {}), ", ")));
   }
 }
 

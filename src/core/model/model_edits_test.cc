@@ -138,7 +138,7 @@ class Bench {
                         .kept = {},
                         .migrated = {},
                         .rewrite = {},
-                        .packs_changed = false};
+                        .pack_changes = {}};
     std::vector<const model::Node*> later;
     for (const auto& [at, item] : items_) {
       if (at.is_root()) continue;
@@ -187,6 +187,11 @@ TEST(ModelEdits, AnEditIsOneRevisionWithWhoAndWhy) {
   EXPECT_EQ(bench.newest().what, "create /software/items/vim");
   EXPECT_EQ(bench.newest().added, 1u);
   EXPECT_TRUE(bench.durable_is_current());
+  // A collection that comes with its item does not count.
+  const ModelReply bundle =
+      answer_of(bench.create("/software/items", "all", "bundle", {{"name", "all"}}));
+  EXPECT_GT(bundle.changes->size(), 1u);
+  EXPECT_EQ(bench.newest().added, 1u);
 }
 
 TEST(ModelEdits, AllErrorsOfARequestComeAtOnceAndChangeNothing) {

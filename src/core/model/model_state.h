@@ -29,7 +29,7 @@ struct RestoredModel {
   std::deque<KeptRevision> kept;       // oldest first
   std::vector<std::string> migrated;   // what migrations have done to it; written at the start
   std::vector<model::Change> rewrite;  // and the items that they have changed
-  bool packs_changed = false;
+  std::vector<std::string> pack_changes;  // since then, in words
 };
 
 // An edit that waits for something that the engine does not know.
@@ -56,7 +56,7 @@ struct ModelState {
   // What start() has to write.
   std::vector<std::string> migrated;
   std::vector<model::Change> rewrite;
-  bool packs_changed = false;
+  std::vector<std::string> pack_changes;
 };
 
 // What may be read of it.

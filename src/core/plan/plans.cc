@@ -93,13 +93,13 @@ void handle_remove_plan(Step& step, const RemovePlan& remove) {
   step.effects.replies.push_back({remove.request, PlanReply{plan}});
 }
 
-void invalidate_plans(Step& step, const std::string& change) {
+void invalidate_plans(Step& step, const std::string& reason) {
   for (auto& [number, plan] : step.state.plans) {
     if (plan->state != PlanState::Initial) continue;
     PlanRecord next = *plan;
     ++next.revision;
     next.state = PlanState::Invalid;
-    next.state_reason = fmt::format("the model has changed: {}", change);
+    next.state_reason = reason;
     next.state_since = step.now;
     plan = std::make_shared<const PlanRecord>(std::move(next));
     step.effects.writes.push_back(PutPlan{plan, nullptr});

@@ -12,7 +12,7 @@ namespace muster::core {
 void handle_keep_plan(Step& step, const KeepPlan& keep);
 void handle_remove_plan(Step& step, const RemovePlan& remove);
 
-// The model has changed: plans that could be run no longer can. `change` tells which edit it was.
-void invalidate_plans(Step& step, const std::string& change);
+// Plans that could be run no longer can. The reason tells what has changed.
+void invalidate_plans(Step& step, const std::string& reason);
 
 }  // namespace muster::core
