@@ -27,9 +27,8 @@ class Loader {
     check_core();
     for (Read& read : reads_) find_plugin(read);
     LoadedPacks loaded;
-    const bool readable = std::all_of(reads_.begin(), reads_.end(),
-                                      [](const Read& read) { return read.decoded.readable; });
-    if (readable) build(loaded);
+    find_judgeable();
+    if (!judgeable_.empty()) build(loaded);
     loaded.packs = in_order_of_needs();
     loaded.problems = std::move(problems_).take();
     if (!loaded.problems.empty()) {
@@ -120,21 +119,47 @@ class Loader {
         find_program(read.folder, decoded.program, decoded.program_place, problems_).value_or("");
   }
 
+  // Of a pack that could not be read in full nobody knows what it defines: it and those that need
+  // it are left out when types are put together, so that nothing is called unknown that is not. If
+  // not even its name is known, any other may be one that needs it.
+  void find_judgeable() {
+    const bool is_nameless = std::any_of(reads_.begin(), reads_.end(), [](const Read& read) {
+      return !read.decoded.readable && read.decoded.definition.name.empty();
+    });
+    if (is_nameless) return;
+    std::set<std::string, std::less<>> unknown;
+    const auto is_known = [&](const Read& read) {
+      const auto& needs = read.decoded.definition.needs;
+      return read.decoded.readable && !unknown.contains(kCorePack) &&
+             std::none_of(needs.begin(), needs.end(),
+                          [&](const model::PackNeed& need) { return unknown.contains(need.pack); });
+    };
+    for (std::size_t before = 1; before != unknown.size();) {
+      before = unknown.size();
+      for (const Read& read : reads_) {
+        if (!is_known(read)) unknown.insert(read.decoded.definition.name);
+      }
+    }
+    for (Read& read : reads_) {
+      if (is_known(read)) judgeable_.push_back(&read);
+    }
+  }
+
   void build(LoadedPacks& loaded) {
     std::vector<model::PackDefinition> definitions;
-    definitions.reserve(reads_.size());
-    for (const Read& read : reads_) definitions.push_back(read.decoded.definition);
+    definitions.reserve(judgeable_.size());
+    for (const Read* read : judgeable_) definitions.push_back(read->decoded.definition);
     model::SchemaOptions options;
     for (const model::PackDefinition& pack : unused_) options.others.push_back(&pack);
     model::BuiltSchema built = model::build_schema(definitions, options);
     add(std::move(built.errors));
     if (built.schema == nullptr) return;
     loaded.schema = std::move(built.schema);
-    for (const Read& read : reads_) {
-      if (read.decoded.definition.name != kCorePack) continue;
-      check_core_types(*loaded.schema, read.decoded.definition.place);
-      if (!read.folder.ruleset) continue;
-      plan::BuiltRuleset ruleset = plan::build_ruleset(read.decoded.groups, *loaded.schema);
+    for (const Read* read : judgeable_) {
+      if (read->decoded.definition.name != kCorePack) continue;
+      check_core_types(*loaded.schema, read->decoded.definition.place);
+      if (!read->folder.ruleset) continue;
+      plan::BuiltRuleset ruleset = plan::build_ruleset(read->decoded.groups, *loaded.schema);
       add(std::move(ruleset.errors));
       loaded.ruleset = std::move(ruleset.ruleset);
     }
@@ -143,8 +168,8 @@ class Loader {
 
   void build_templates(LoadedPacks& loaded) {
     std::vector<plan::TaskTemplate> templates;
-    for (Read& read : reads_) {
-      std::move(read.decoded.templates.begin(), read.decoded.templates.end(),
+    for (Read* read : judgeable_) {
+      std::move(read->decoded.templates.begin(), read->decoded.templates.end(),
                 std::back_inserter(templates));
     }
     std::vector<std::string> tags;
@@ -192,6 +217,7 @@ class Loader {
   const LoadRequest& request_;
   document::Problems problems_;
   std::vector<Read> reads_;
+  std::vector<Read*> judgeable_;
   std::vector<model::PackDefinition> unused_;  // of the pool
   std::set<std::string, std::less<>> names_;
 };

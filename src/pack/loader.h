@@ -37,9 +37,9 @@ struct LoadedPacks {
   bool good() const { return problems.empty(); }
 };
 
-// Reads and checks packs, all together. Every problem of every file is told; only where a file
-// cannot be read at all, what the types would be together is left for the next time. Blocks for as
-// long as the files take.
+// Reads and checks packs, all together. Every problem of every file is told; only of a pack with a
+// file that cannot be read at all, and of those that need it, what their types would be together is
+// left for the next time. Blocks for as long as the files take.
 LoadedPacks load_packs(const LoadRequest& request);
 
 inline constexpr std::string_view kCorePack = "core";

@@ -125,6 +125,20 @@ TEST_F(LoaderTest, TellsTheProblemsOfAllPacksAtOnce) {
                                   "pack defines; did you mean 'node'?"));
 }
 
+TEST_F(LoaderTest, AFileThatCannotBeReadHidesOnlyWhatDependsOnIt) {
+  write_core();
+  write("torn/pack.yaml", "name: torn\nversion: 1\n");
+  write("torn/types/t.yaml", "item_types: {thing: [\n");
+  write("user/pack.yaml", "name: user\nversion: 1\nneeds: {torn: '1'}\n");
+  write("user/types/t.yaml", "item_types: {mine: {extends: thing}}\n");
+  write("other/pack.yaml", "name: other\nversion: 1\n");
+  write("other/types/t.yaml", "item_types: {wrong: {extends: nowhere}}\n");
+  EXPECT_THAT(
+      problems_of(load_packs({{path("torn"), path("user"), path("other")}, path("core"), {}})),
+      ElementsAre(HasSubstr("other/types/t.yaml:1:14: item type 'wrong' extends 'nowhere'"),
+                  HasSubstr("torn/types/t.yaml:2:1")));
+}
+
 TEST_F(LoaderTest, ANewcomerIsToldThatANameIsTaken) {
   write_core();
   write("zzz/pack.yaml", "name: zzz\nversion: 1\n");
