@@ -74,11 +74,12 @@ void EventWatch::take_line(std::string_view line) {
   if (!ended) return;
   const std::lock_guard lock(mutex_);
   ++ended_;
+  last_end_ = Stopwatch::now();
   if (!succeeded) ++not_succeeded_;
   changed_.notify_all();
 }
 
-Result<void> EventWatch::wait_ended(std::size_t count, Duration deadline) {
+Result<Stopwatch::Moment> EventWatch::wait_ended(std::size_t count, Duration deadline) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(deadline.us);
   std::unique_lock lock(mutex_);
   while (ended_ < count) {
@@ -90,7 +91,7 @@ Result<void> EventWatch::wait_ended(std::size_t count, Duration deadline) {
     }
     changed_.wait_for(lock, kEventsLook, [&] { return ended_ >= count || problem_.has_value(); });
   }
-  return {};
+  return last_end_;
 }
 
 std::size_t EventWatch::ended() const {

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "bench/controller_process.h"
 #include "bench/host.h"
+#include "bench/stopwatch.h"
 
 namespace muster::bench {
 
@@ -28,8 +29,9 @@ class EventWatch {
   EventWatch(const EventWatch&) = delete;
   EventWatch& operator=(const EventWatch&) = delete;
 
-  // Waits until this many actions have ended since the start.
-  Result<void> wait_ended(std::size_t count, Duration deadline);
+  // Waits until this many actions have ended since the start. Answers when the newest end arrived:
+  // how long whoever waits takes to notice is not the controller's time.
+  Result<Stopwatch::Moment> wait_ended(std::size_t count, Duration deadline);
   std::size_t ended() const;
   std::size_t not_succeeded() const;  // of those
 
@@ -49,6 +51,7 @@ class EventWatch {
   std::condition_variable changed_;
   // Protected by mutex_.
   std::size_t ended_ = 0;
+  Stopwatch::Moment last_end_;
   std::size_t not_succeeded_ = 0;
   std::optional<Error> problem_;
 

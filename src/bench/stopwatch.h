@@ -15,15 +15,18 @@ inline Timestamp wall_now() {
 // Does not jump when the wall clock is set.
 class Stopwatch {
  public:
-  Duration elapsed() const {
-    return Duration::micros(std::chrono::duration_cast<std::chrono::microseconds>(
-                                std::chrono::steady_clock::now() - began_)
-                                .count());
+  using Moment = std::chrono::steady_clock::time_point;
+
+  static Moment now() { return std::chrono::steady_clock::now(); }
+  Duration elapsed() const { return elapsed_at(now()); }
+  Duration elapsed_at(Moment moment) const {
+    return Duration::micros(
+        std::chrono::duration_cast<std::chrono::microseconds>(moment - began_).count());
   }
   double seconds() const { return elapsed().as_seconds(); }
 
  private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  Moment began_ = now();
 };
 
 }  // namespace muster::bench

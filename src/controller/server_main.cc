@@ -50,10 +50,9 @@ class Wiring final : public Outlets {
     events->publish(event);
   }
   void flush() override {
-    // Agents first: what they do next takes longest.
+    events->flush();
     if (!sends_.empty()) link->send_all(sends_);
     sends_.clear();
-    events->flush();
   }
   void measured(const core::Measurement& measurement) override {
     metrics->on_measured(measurement);

@@ -206,6 +206,19 @@ TEST(Link, AcknowledgementsLeaveWithTheNextHeartbeatAtTheLatest) {
   EXPECT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 1; }));
 }
 
+TEST(Link, AcknowledgementsDoNotWaitLong) {
+  RecordingController controller;
+  RecordingAgent agent("db1");
+  LinkServerOptions options = server_options();
+  options.welcome.heartbeat_interval = Duration::minutes(10);
+  auto server = start_server(controller, std::move(options));
+  auto client = start_client(agent, client_options({server->port()}));
+  const core::SessionId session = controller.session(0);
+  ASSERT_TRUE(agent.wait_ups(1));
+  server->send(ack(session, 1));
+  EXPECT_TRUE(agent.saw.wait([](const AgentSaw& saw) { return saw.acks.size() == 1; }));
+}
+
 TEST(Link, HeartbeatsKeepAnIdleSession) {
   RecordingController controller;
   RecordingAgent agent("db1");
