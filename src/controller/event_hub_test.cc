@@ -105,6 +105,18 @@ TEST_F(EventHubTest, StartsNowWithoutAPosition) {
   EXPECT_EQ(ids_in(stream->text()), range(11, 12));
 }
 
+TEST_F(EventHubTest, FewAndManyEventsArriveAsSoonAsTheyAreFlushed) {
+  EventHub hub(store_, {.heartbeat = Duration::hours(1)});
+  const auto stream = subscribe(hub, 0);
+  std::uint64_t last = 0;
+  for (const std::uint64_t count : {1, 1, 1, 3, 1, 40, 1, 1, 200, 1}) {
+    commit_and_publish(hub, last + 1, last + count);
+    last += count;
+    ASSERT_TRUE(stream->wait_for([&](const std::string& text) { return has_id(text, last); }));
+  }
+  EXPECT_EQ(ids_in(stream->text()), range(1, last));
+}
+
 TEST_F(EventHubTest, RefusesAPositionThatIsGoneOrAhead) {
   store_only(1, 20);
   store::Retention keep_five;
