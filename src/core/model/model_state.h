@@ -26,9 +26,9 @@ struct KeptRevision {
 struct RestoredModel {
   model::Tree tree;
   std::uint64_t revision = 0;
-  std::deque<KeptRevision> kept;       // oldest first
-  std::vector<std::string> migrated;   // what migrations have done to it; written at the start
-  std::vector<model::Change> rewrite;  // and the items that they have changed
+  std::deque<KeptRevision> kept;          // oldest first
+  std::vector<std::string> migrated;      // what migrations have done to it; written at the start
+  std::vector<model::Change> rewrite;     // and the items that they have changed
   std::vector<std::string> pack_changes;  // since then, in words
 };
 
