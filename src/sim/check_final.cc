@@ -22,6 +22,7 @@ Wrong check_lost(const RecordView::Change& change, const JournalView& journal) {
   }
   const auto entry = journal.find(change.after->id());
   if (!entry || entry->attempt != change.after->attempt || entry->acked) return std::nullopt;
+  if (journal.was_lost(change.after->id())) return std::nullopt;
   return fmt::format("action {} is LOST, but the journal of agent '{}' has it as {}",
                      change.after->id().to_string(), change.after->spec->target,
                      core::name(entry->status));

@@ -239,6 +239,17 @@ TEST_F(ChecksTest, WhatTheJournalHasIsNotLost) {
   expect_broken(5, "the journal of agent 'a1' has it as RUNNING");
 }
 
+TEST_F(ChecksTest, WhatWentWithAJournalIsLostEvenIfTheNextHasItAgain) {
+  journal(0, entry(1, Status::Running));
+  checks_.on_journal_lost(0);
+  journal(0, entry(1, Status::Running));
+  store(action(1, Status::Lost));
+  expect_kept();
+  journal(0, entry(2, Status::Running));
+  store(action(2, Status::Lost));
+  expect_broken(5, "the journal of agent 'a1' has it as RUNNING");
+}
+
 TEST_F(ChecksTest, ASuccessMustHaveBeenOne) {
   journal(0, entry(1, Status::Running));
   checks_.on_run_start(0, run(1));

@@ -54,6 +54,7 @@ void JournalView::apply(const store::Batch& batch) {
 }
 
 void JournalView::lose() {
+  for (const auto& [id, entry] : entries_) lost_.insert(id);
   entries_.clear();
   forgotten_.clear();
   ++epoch_;

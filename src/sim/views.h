@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,15 @@ class JournalView {
   core::JournalEntryPtr find(const core::ActionId& id) const;
   // It was acknowledged, and the agent has forgotten it since.
   bool was_forgotten(const core::ActionId& id, std::uint32_t attempt) const;
+  // A journal that is gone had it, whatever the one of now has.
+  bool was_lost(const core::ActionId& id) const { return lost_.contains(id); }
   const std::map<core::ActionId, core::JournalEntryPtr>& all() const { return entries_; }
   std::uint64_t epoch() const { return epoch_; }  // grows with each lost journal
 
  private:
   std::map<core::ActionId, core::JournalEntryPtr> entries_;
   std::map<core::ActionId, std::uint32_t> forgotten_;  // the newest attempt
+  std::set<core::ActionId> lost_;
   std::uint64_t epoch_ = 0;
 };
 
