@@ -40,8 +40,8 @@ Catalog read_catalog(const pack::LoadedPacks& loaded) {
 
 // From the controller by `ask`, or from folders by `read`.
 template <typename T, typename Ask, typename Read>
-Outcome<T> find(Context& context, const pack::PackOptions& options, const Ask& ask,
-                const Read& read) {
+Outcome<T> ask_or_read(Context& context, const pack::PackOptions& options, const Ask& ask,
+                       const Read& read) {
   if (!names_folders(options)) {
     ignore_broken_pipes();
     MUSTER_TRY_ASSIGN(ApiClient client, connect_controller(context));
@@ -65,7 +65,7 @@ const Json* find_named(const Json& rows, std::string_view key, std::string_view 
 }  // namespace
 
 Outcome<Catalog> find_catalog(Context& context, const pack::PackOptions& options) {
-  return find<Catalog>(
+  return ask_or_read<Catalog>(
       context, options,
       [](ApiClient& client) -> Outcome<Catalog> {
         MUSTER_TRY_ASSIGN(const Json packs, client.get("/v1/packs"));
@@ -78,7 +78,7 @@ Outcome<Catalog> find_catalog(Context& context, const pack::PackOptions& options
 }
 
 Outcome<Json> find_model_schema(Context& context, const pack::PackOptions& options) {
-  return find<Json>(
+  return ask_or_read<Json>(
       context, options, [](ApiClient& client) { return client.get("/v1/model-schema"); },
       [](const pack::LoadedPacks& loaded) -> Outcome<Json> {
         return model::json_schema_of(*loaded.schema);

@@ -11,6 +11,19 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// A program that speaks the protocol and has no method, between what it does before and after.
+std::string bare_program(const std::string& before, const std::string& after) {
+  return "#!/usr/bin/env python3\nimport json, os, signal, sys\n" + before + R"(
+for line in sys.stdin:
+    ask = json.loads(line)
+    if ask["method"] == "initialize":
+        answer = {"result": {"protocol": 1, "name": "core", "methods": []}}
+    else:
+        answer = {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": ask["id"], **answer}), flush=True)
+)" + after;
+}
+
 class KitTest : public ::testing::Test {
  protected:
   // "name: detail" of what did not pass.
@@ -109,8 +122,7 @@ TEST_F(KitTest, CallsCallbacks) {
 TEST_F(KitTest, FindsWhatAPluginLeavesBehind) {
   grace_ = Duration::seconds(1);
   // Two forks and a session of its own: neither descent, group nor session lead back.
-  const auto told = failed(folder_.add("core", R"(#!/usr/bin/env python3
-import json, os, sys, signal
+  const auto told = failed(folder_.add("core", bare_program(R"(
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -118,14 +130,8 @@ if os.fork() == 0:
         signal.pause()
     os._exit(0)
 os.wait()
-for line in sys.stdin:
-    ask = json.loads(line)
-    if ask["method"] == "initialize":
-        answer = {"result": {"protocol": 1, "name": "core", "methods": []}}
-    else:
-        answer = {"error": {"code": -32601, "message": "no"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": ask["id"], **answer}), flush=True)
-)"));
+)",
+                                                            "")));
   EXPECT_THAT(told, ::testing::ElementsAre(HasSubstr(
                         "leaves no process behind when it ends: these still ran and were killed")));
 }
@@ -143,17 +149,7 @@ TEST_F(KitTest, EachMistakeHasItsLine) {
 
 TEST_F(KitTest, FindsAPluginThatDoesNotEnd) {
   grace_ = Duration::millis(50);
-  EXPECT_THAT(failed(folder_.add("core", R"(#!/usr/bin/env python3
-import json, sys, signal
-for line in sys.stdin:
-    ask = json.loads(line)
-    if ask["method"] == "initialize":
-        answer = {"result": {"protocol": 1, "name": "core", "methods": []}}
-    else:
-        answer = {"error": {"code": -32601, "message": "no"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": ask["id"], **answer}), flush=True)
-signal.pause()
-)")),
+  EXPECT_THAT(failed(folder_.add("core", bare_program("", "signal.pause()\n"))),
               ::testing::ElementsAre("ends when its input ends: still ran 50ms later"));
 }
 

@@ -350,16 +350,23 @@ TEST_F(CommitterTest, SteadyLoadDoesNotKeepThePurgeAway) {
   EXPECT_TRUE(committer.stop().has_value());
 }
 
-TEST(CommitterOnSqlite, OneThreadCommitsAndAnotherPurges) {
-  const testing::TempFolder folder;
-  auto store = testing::open_or_throw(folder.file("store.db"));
-  const Term term = store->acquire_term().value();
-  Witness witness;
-  CommitterOptions options;
-  options.clock = [] { return Timestamp{1}; };
-  options.purge_delay = Duration::millis(1);
-  options.purge_interval = Duration::millis(1);
-  Committer committer(*store, term, options, witness.callbacks());
+class CommitterOnSqlite : public ::testing::Test {
+ protected:
+  CommitterOnSqlite() {
+    options_.clock = [] { return Timestamp{1}; };
+  }
+
+  const testing::TempFolder folder_;
+  std::unique_ptr<Store> store_ = testing::open_or_throw(folder_.file("store.db"));
+  const Term term_ = store_->acquire_term().value();
+  Witness witness_;
+  CommitterOptions options_;
+};
+
+TEST_F(CommitterOnSqlite, OneThreadCommitsAndAnotherPurges) {
+  options_.purge_delay = Duration::millis(1);
+  options_.purge_interval = Duration::millis(1);
+  Committer committer(*store_, term_, options_, witness_.callbacks());
   std::uint64_t own = 0;
   for (std::uint64_t n = 1; n <= 500; ++n) {
     own += committer.commit_or_submit(n, {core::PutAction{make_action(n)}}) ? 1 : 0;
@@ -368,20 +375,14 @@ TEST(CommitterOnSqlite, OneThreadCommitsAndAnotherPurges) {
     committer.submit(n, {core::PutAction{make_action(n)}});
   }
   EXPECT_TRUE(committer.stop().has_value());
-  EXPECT_TRUE(witness.problems.empty());
-  EXPECT_EQ(store->stats().value().actions_live, committer.stats().records);
+  EXPECT_TRUE(witness_.problems.empty());
+  EXPECT_EQ(store_->stats().value().actions_live, committer.stats().records);
   EXPECT_GE(committer.stats().records, 500U);
   EXPECT_GT(own, 0U);
 }
 
-TEST(CommitterOnSqlite, ManyThreadsSubmitAndReadAndNothingIsLost) {
-  const testing::TempFolder folder;
-  auto store = testing::open_or_throw(folder.file("store.db"));
-  const Term term = store->acquire_term().value();
-  Witness witness;
-  CommitterOptions options;
-  options.clock = [] { return Timestamp{1}; };
-  Committer committer(*store, term, options, witness.callbacks());
+TEST_F(CommitterOnSqlite, ManyThreadsSubmitAndReadAndNothingIsLost) {
+  Committer committer(*store_, term_, options_, witness_.callbacks());
   std::mutex order;  // tickets must ascend
   std::uint64_t ticket = 0;
   std::vector<std::thread> threads;
@@ -394,15 +395,15 @@ TEST(CommitterOnSqlite, ManyThreadsSubmitAndReadAndNothingIsLost) {
           committer.submit(ticket, {core::PutAction{make_action(ticket)}});
         }
         if (i % 50 == 0) {
-          ASSERT_TRUE(store->load(Space::Action, "", 10).has_value());
+          ASSERT_TRUE(store_->load(Space::Action, "", 10).has_value());
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(committer.stop().has_value());
-  EXPECT_EQ(witness.tickets.back(), 1000U);
-  EXPECT_EQ(store->stats().value().actions_live, 1000U);
+  EXPECT_EQ(witness_.tickets.back(), 1000U);
+  EXPECT_EQ(store_->stats().value().actions_live, 1000U);
   EXPECT_LT(committer.stats().commits, 1000U);
 }
 
