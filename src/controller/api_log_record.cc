@@ -21,6 +21,14 @@ std::string text_of(const core::Action& action, const Json& outputs) {
   return {};
 }
 
+// The next attempt is numbered as soon as one has ended. An agent's own action that took the id of
+// another was attempt 1 and counts on from where that one stopped.
+std::uint32_t ended_before(const core::Action& action) {
+  const bool first_after_take_over =
+      action.attempt_floor != 0 && action.attempt == action.attempt_floor + 1;
+  return first_after_take_over ? 1 : action.attempt - 1;
+}
+
 }  // namespace
 
 OutputPart recorded_output(const core::Action& action, std::uint32_t attempt, std::uint64_t offset,
@@ -28,8 +36,7 @@ OutputPart recorded_output(const core::Action& action, std::uint32_t attempt, st
   OutputPart part;
   part.end = action.is_final();
   part.next = offset;
-  // The next attempt is numbered as soon as one has ended.
-  const std::uint32_t recorded = action.is_final() ? action.attempt : action.attempt - 1;
+  const std::uint32_t recorded = action.is_final() ? action.attempt : ended_before(action);
   const Result<Json> outputs = parse_json(action.outputs);
   if (!outputs || !outputs->is_object() || (attempt != 0 && attempt != recorded)) return part;
   const std::string text = text_of(action, *outputs);

@@ -161,6 +161,28 @@ TEST_F(LogsApiTest, RefusesBadQueries) {
   EXPECT_EQ(rig_.get("/v1/actions/nobody/logs").code(), "not_found");
 }
 
+TEST(RecordedOutput, BelongsToTheAttemptThatEnded) {
+  core::Action action;
+  action.spec = std::make_shared<const core::ActionSpec>();
+  action.outputs = R"({"output_tail":"told"})";
+  const auto text_of = [&](std::uint32_t attempt) {
+    return recorded_output(action, attempt, 0, 100).data;
+  };
+  action.status = core::Status::PendingSchedule;
+  action.attempt = 3;
+  EXPECT_EQ(text_of(2), "told");
+  EXPECT_EQ(text_of(3), "");
+  // The first of an agent's own, which took over an id that had used up three.
+  action.attempt_floor = 3;
+  action.attempt = 4;
+  EXPECT_EQ(text_of(1), "told");
+  EXPECT_EQ(text_of(3), "");
+  action.attempt = 5;
+  EXPECT_EQ(text_of(4), "told");
+  action.status = core::Status::Succeeded;
+  EXPECT_EQ(text_of(5), "told");
+}
+
 class LogBrokerTest : public ::testing::Test {
  protected:
   using Outcome = Result<rpc::LogChunk>;

@@ -81,6 +81,7 @@ Action any_action() {
   action.control_reason = any_bytes();
   action.owner = any_bytes();
   action.attempt = any_u32();
+  action.attempt_floor = any_u32();
   action.tries = any_u32();
   action.runs = any_u32();
   action.sent = *rc::gen::arbitrary<bool>();
@@ -103,9 +104,10 @@ Action any_action() {
 
 auto fields_of(const Action& a) {
   return std::tie(a.revision, a.status, a.status_reason, a.status_since, a.control,
-                  a.control_reason, a.owner, a.attempt, a.tries, a.runs, a.sent, a.sent_journal,
-                  a.next_try, a.deadline, a.suspended_since, a.start_time, a.stop_time,
-                  a.updated_at, a.outputs, a.data, a.depends_on_left, a.depended_by, a.decisions);
+                  a.control_reason, a.owner, a.attempt, a.attempt_floor, a.tries, a.runs, a.sent,
+                  a.sent_journal, a.next_try, a.deadline, a.suspended_since, a.start_time,
+                  a.stop_time, a.updated_at, a.outputs, a.data, a.depends_on_left, a.depended_by,
+                  a.decisions);
 }
 
 auto fields_of(const core::Agent& a) {

@@ -56,6 +56,7 @@ core::Action take_action(Decoder& decoder, wire::Action& in) {
   action.control_reason = std::move(*in.mutable_control_reason());
   action.owner = std::move(*in.mutable_owner());
   action.attempt = in.attempt();
+  action.attempt_floor = in.attempt_floor();
   action.tries = in.tries();
   action.runs = in.runs();
   action.sent = in.sent();

@@ -83,6 +83,7 @@ void fill(wire::Action* out, const core::Action& action) {
   out->set_control_reason(action.control_reason);
   out->set_owner(action.owner);
   out->set_attempt(action.attempt);
+  out->set_attempt_floor(action.attempt_floor);
   out->set_tries(action.tries);
   out->set_runs(action.runs);
   out->set_sent(action.sent);

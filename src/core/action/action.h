@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -93,15 +94,16 @@ struct Action {
   std::string status_reason;
   Timestamp status_since;
   Signal control = Signal::None;
-  std::string control_reason;  // who asked and why
-  std::string owner;           // controller instance or agent that executes it
-  std::uint32_t attempt = 1;   // grows with every execution; (id, attempt) starts at most once
-  std::uint32_t tries = 0;     // executions of the current run that have ended
-  std::uint32_t runs = 0;      // completed runs of a repeated action
-  bool sent = false;           // the current attempt may have reached the agent
-  std::string sent_journal;    // the agent's journal that it was sent to
-  Timestamp next_try;          // not dispatched before
-  Timestamp deadline;          // when the current wait or execution ends by force
+  std::string control_reason;       // who asked and why
+  std::string owner;                // controller instance or agent that executes it
+  std::uint32_t attempt = 1;        // grows with every execution; (id, attempt) starts at most once
+  std::uint32_t attempt_floor = 0;  // the last attempt of the action that this one took the id of
+  std::uint32_t tries = 0;          // executions of the current run that have ended
+  std::uint32_t runs = 0;           // completed runs of a repeated action
+  bool sent = false;                // the current attempt may have reached the agent
+  std::string sent_journal;         // the agent's journal that it was sent to
+  Timestamp next_try;               // not dispatched before
+  Timestamp deadline;               // when the current wait or execution ends by force
   Timestamp suspended_since;
   Timestamp start_time;  // of the last execution
   Timestamp stop_time;
@@ -114,6 +116,7 @@ struct Action {
 
   const ActionId& id() const { return spec->id; }
   bool is_final() const { return core::is_final(status); }
+  std::uint32_t next_attempt() const { return std::max(attempt, attempt_floor) + 1; }
 };
 
 using ActionPtr = std::shared_ptr<const Action>;

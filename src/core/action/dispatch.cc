@@ -247,7 +247,7 @@ void recover_job(Step& step, const ActionPtr& action) {
   }
   if (kind != nullptr && kind->resumable && action->status == Status::Suspended) {
     Action next = *action;
-    ++next.attempt;
+    next.attempt = next.next_attempt();
     next.owner.clear();
     next.status_reason = "suspended when the controller restarted; RESUME starts it again";
     step.put(std::move(next), nullptr);
@@ -255,7 +255,7 @@ void recover_job(Step& step, const ActionPtr& action) {
   }
   if (kind != nullptr && kind->resumable) {
     Action next = *action;
-    ++next.attempt;
+    next.attempt = next.next_attempt();
     next.control = Signal::None;
     next.control_reason.clear();
     next.owner.clear();

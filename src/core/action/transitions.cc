@@ -51,7 +51,7 @@ std::uint32_t attempts_allowed(const Action& action, ExecuteResult result) {
 
 // Puts the action back to the start of its way, as a new attempt.
 void start_over(Action& action) {
-  ++action.attempt;
+  action.attempt = action.next_attempt();
   action.sent = false;
   action.sent_journal.clear();
   action.owner.clear();

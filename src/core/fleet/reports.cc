@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/action/transitions.h"
 #include "core/fleet/sync.h"
 
@@ -61,7 +63,7 @@ bool is_another(const ActionSpec& spec, const AgentAction& told) {
 }
 
 // The agent has an action of its own under an id that the controller uses too: the agent wins.
-void take_over_spec(Step& step, Action& action, const AgentAction& told) {
+void take_over(Step& step, Action& action, const AgentAction& told) {
   ActionSpec spec = *action.spec;
   spec.origin = Origin::Agent;
   spec.kind = told.kind;
@@ -78,6 +80,11 @@ void take_over_spec(Step& step, Action& action, const AgentAction& told) {
   spec.depends_on.clear();
   action.depends_on_left.clear();
   action.deadline = step.now + spec.queue_timeout;
+  // The agent counts from 1 again, but what this id has executed must not start a second time.
+  action.attempt_floor = std::max(action.attempt_floor, action.attempt);
+  action.attempt = told.attempt;
+  action.tries = 0;
+  action.runs = 0;
   action.spec = std::make_shared<const ActionSpec>(std::move(spec));
   report_conflict(step, told, "the agent has an action of its own with this id; the agent wins");
 }
@@ -225,8 +232,7 @@ void apply_agent_action(Step& step, const AgentName& agent, SessionId session,
   bool changed = false;
   const bool conflict = is_another(*next.spec, told);
   if (conflict && !planted(step.state.options.bug, Bug::AgentLosesOnConflict)) {
-    take_over_spec(step, next, told);
-    next.attempt = told.attempt;
+    take_over(step, next, told);
     changed = true;
   }
   if (told.attempt < next.attempt) {

@@ -26,8 +26,6 @@ struct Revision {
   // changed is not kept, and nothing can be compared with or taken back to what was before it.
   bool migration = false;
   ChangeSetPtr changes;  // never null
-
-  std::size_t size() const { return added + changed + removed; }
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
 
