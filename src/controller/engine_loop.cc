@@ -243,34 +243,27 @@ void EngineLoop::release() {
     durable = durable_;
   }
   if (!held_.can_release(durable)) return;
+  std::vector<core::Reply> replies;
   while (auto held = held_.take(durable)) {
     if (auto* effects = std::get_if<core::Effects>(&*held)) {
       release_effects(*effects);
+      for (core::Reply& reply : effects->replies) replies.push_back(std::move(reply));
     } else {
       std::get<Read> (*held)(engine_, tell_time());
     }
   }
+  // Agents before clients: an agent begins to work, a client only learns that it will.
   outlets_.flush();
+  for (const core::Reply& reply : replies) answer(reply);
 }
 
-void EngineLoop::release_effects(core::Effects& effects) {
+void EngineLoop::release_effects(const core::Effects& effects) {
   for (const core::AgentSend& send : effects.sends) outlets_.send_to_agent(send);
   for (const core::Job& job : effects.jobs) outlets_.run_job(job);
   for (const core::Measurement& measurement : effects.measurements) outlets_.measured(measurement);
   for (const core::Write& write : effects.writes) {
     if (const auto* append = std::get_if<core::AppendEvent>(&write))
       outlets_.publish(append->event);
-  }
-  for (const core::Reply& reply : effects.replies) {
-    ReplyCallback callback;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = callbacks_.find(reply.request);
-      if (found == callbacks_.end()) continue;
-      callback = std::move(found->second);
-      callbacks_.erase(found);
-    }
-    callback(reply);
   }
   for (const core::Lookup& lookup : effects.lookups) {
     post_first(store::answer_lookup(store_, lookup));
@@ -279,6 +272,18 @@ void EngineLoop::release_effects(core::Effects& effects) {
     post_first(store::answer_revisions(store_, *options_.engine.schema, read));
   }
   for (const core::AskModel& ask : effects.questions) outlets_.ask_model(ask);
+}
+
+void EngineLoop::answer(const core::Reply& reply) {
+  ReplyCallback callback;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = callbacks_.find(reply.request);
+    if (found == callbacks_.end()) return;
+    callback = std::move(found->second);
+    callbacks_.erase(found);
+  }
+  callback(reply);
 }
 
 void EngineLoop::post_first(core::Input answer) {

@@ -53,7 +53,8 @@ class EngineLoop final : public Controller {
   void hold(core::Effects effects, std::vector<core::Write>& writes);
   void commit(std::vector<core::Write> writes);
   void release();
-  void release_effects(core::Effects& effects);
+  void release_effects(const core::Effects& effects);
+  void answer(const core::Reply& reply);
   void post_first(core::Input answer);
   Timestamp tell_time();
   core::Submit prepare(core::Submit submit);
