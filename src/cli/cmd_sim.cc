@@ -19,9 +19,10 @@ void add_sim_command(CLI::App& root, Context& context) {
       app->add_option("--seed", options->seed, "Run this seed alone")->type_name("SEED");
   app->add_flag("--trace", options->trace, "Print every event of the seed");
   app->add_flag("--exhaustive", options->exhaustive,
-                "Small scenarios, with a crash at every write and message");
+                "Small scenarios, with each crash and fault at every write and message");
+  app->add_flag("--pairs", options->pairs, "Also every two of them together; takes minutes");
   app->add_option("--at", options->at, "One run of --exhaustive")
-      ->type_name("SCENARIO:VICTIM:POINT");
+      ->type_name("SCENARIO:TROUBLE:POINT[,TROUBLE:POINT]");
   app->add_option("--time", *time_max, "Start no seed after this long")->type_name("DURATION");
   app->add_option("--tally", options->tally, "Keep the tally in this file, as JSON")
       ->type_name("FILE");

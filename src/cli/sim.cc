@@ -183,51 +183,20 @@ Outcome<ExitCode> run_many(Context& context, const SimOptions& options, Bug bug)
   return tally.failed == 0 ? ExitCode::Ok : ExitCode::Error;
 }
 
-std::string replay_of(const sim::CrashAt& at, Bug bug) {
-  return fmt::format("muster sim --exhaustive --at {}:{}:{} --trace{}", at.scenario,
-                     sim::name(at.victim), at.point, bug_flag(bug));
+std::string replay_of(const sim::Course& course, Bug bug) {
+  return fmt::format("muster sim --exhaustive --at {} --trace{}", to_text(course), bug_flag(bug));
 }
 
-Outcome<sim::CrashAt> parse_at(const std::string& text) {
-  const auto first = text.find(':');
-  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
-  if (second == std::string::npos) {
-    return usage("--at '{}' is not SCENARIO:VICTIM:POINT", text);
-  }
-  sim::CrashAt at;
-  at.scenario = text.substr(0, first);
-  const auto all = sim::scenarios();
-  if (std::none_of(all.begin(), all.end(),
-                   [&](const sim::Scenario& each) { return each.name == at.scenario; })) {
-    return usage("no scenario is called '{}'", at.scenario);
-  }
-  const std::string victim = text.substr(first + 1, second - first - 1);
-  bool known = false;
-  for (const auto each : {sim::Victim::Controller, sim::Victim::Agent, sim::Victim::Host}) {
-    if (sim::name(each) != victim) continue;
-    at.victim = each;
-    known = true;
-  }
-  if (!known) return usage("'{}' cannot die; controller, agent and host can", victim);
-  const std::string point = text.substr(second + 1);
-  if (point.empty() || point.find_first_not_of("0123456789") != std::string::npos ||
-      point.size() > 9) {
-    return usage("'{}' is not the number of a point", point);
-  }
-  at.point = std::stoull(point);
-  return at;
-}
-
-Outcome<ExitCode> run_scenario_once(Context& context, const SimOptions& options, Bug bug) {
-  MUSTER_TRY_ASSIGN(const sim::CrashAt at, parse_at(options.at));
+Outcome<ExitCode> run_course(Context& context, const SimOptions& options, Bug bug) {
+  const Result<sim::Course> course = sim::parse_course(options.at);
+  if (!course) return usage("--at '{}': {}", options.at, course.error().message);
   std::function<void(std::string_view)> sink;
   if (options.trace) {
     sink = [&context](std::string_view line) { print_trace_line(context, line); };
   }
-  const sim::CrashOutcome outcome = sim::run_scenario(at, bug, sink);
-  context.console.out(fmt::format("{} {}: {} points, {} steps\n", options.at,
-                                  outcome.violation ? "FAILED" : "ok", outcome.points,
-                                  outcome.steps));
+  const sim::CourseOutcome outcome = sim::run_course(*course, bug, sink);
+  context.console.out(fmt::format("{} {}: {} steps\n", options.at,
+                                  outcome.violation ? "FAILED" : "ok", outcome.steps));
   if (!outcome.violation) return ExitCode::Ok;
   context.console.warn(fmt::format("promise {} is broken: {}\n", outcome.violation->promise,
                                    outcome.violation->what));
@@ -235,28 +204,28 @@ Outcome<ExitCode> run_scenario_once(Context& context, const SimOptions& options,
 }
 
 Outcome<ExitCode> run_exhaustive(Context& context, const SimOptions& options, Bug bug) {
-  if (!options.at.empty()) return run_scenario_once(context, options, bug);
-  const auto result = sim::run_exhaustive(
-      {.bug = bug,
-       .progress = [&](std::string_view scenario, sim::Victim victim, std::uint64_t points) {
-         context.console.say(
-             fmt::format("{:<10} {:<10} dies at {} points\n", scenario, sim::name(victim), points));
-       }});
+  if (!options.at.empty()) return run_course(context, options, bug);
+  const auto tell = [&](std::string_view scenario, const sim::Trouble& trouble,
+                        std::uint64_t points) {
+    context.console.say(
+        fmt::format("{:<10} {:<24} at {} points\n", scenario, sim::name(trouble), points));
+  };
+  const auto result = sim::run_exhaustive({.bug = bug, .pairs = options.pairs, .progress = tell});
   if (context.options.format == Format::Json) {
-    Json json{{"points", result.points}, {"steps", result.steps}, {"violation", nullptr}};
+    Json json{{"runs", result.runs}, {"steps", result.steps}, {"violation", nullptr}};
     if (result.failure) {
       json["violation"] = to_json(result.failure->violation);
-      json["replay"] = replay_of(result.failure->at, bug);
+      json["replay"] = replay_of(result.failure->course, bug);
     }
     context.console.out(dump_json(json) + "\n");
   } else {
-    context.console.out(fmt::format("{} points tried, {} steps, {}\n", result.points, result.steps,
+    context.console.out(fmt::format("{} runs, {} steps, {}\n", result.runs, result.steps,
                                     result.failure ? "FAILED" : "all promises kept"));
   }
   if (!result.failure) return ExitCode::Ok;
   context.console.warn(
       fmt::format("promise {} is broken: {}\nreplay: {}\n", result.failure->violation.promise,
-                  result.failure->violation.what, replay_of(result.failure->at, bug)));
+                  result.failure->violation.what, replay_of(result.failure->course, bug)));
   return ExitCode::Error;
 }
 
@@ -273,6 +242,9 @@ Outcome<ExitCode> run_sim(Context& context, const SimOptions& options) {
     return usage("--trace goes with --exhaustive --at");
   }
   if (!options.at.empty() && !options.exhaustive) return usage("--at goes with --exhaustive");
+  if (options.pairs && (!options.exhaustive || !options.at.empty())) {
+    return usage("--pairs goes with --exhaustive, without --at");
+  }
   MUSTER_TRY_ASSIGN(const Bug bug, chosen_bug(options));
   if (options.exhaustive) return run_exhaustive(context, options, bug);
   if (options.one_seed) return run_one(context, options, bug);

@@ -16,10 +16,11 @@ struct SimOptions {
   bool one_seed = false;
   bool trace = false;
   bool exhaustive = false;
-  std::string at;     // SCENARIO:VICTIM:POINT, one run of the exhaustive mode
-  std::string bug;    // in a build that can plant bugs
-  Duration time_max;  // zero: no limit
-  std::string tally;  // a file that is kept up to date; empty: none
+  bool pairs = false;  // also two troubles at once
+  std::string at;      // SCENARIO:TROUBLE:POINT,..., one run of the exhaustive mode
+  std::string bug;     // in a build that can plant bugs
+  Duration time_max;   // zero: no limit
+  std::string tally;   // a file that is kept up to date; empty: none
 };
 
 Outcome<ExitCode> run_sim(Context& context, const SimOptions& options);

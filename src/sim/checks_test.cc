@@ -250,6 +250,15 @@ TEST_F(ChecksTest, WhatWentWithAJournalIsLostEvenIfTheNextHasItAgain) {
   expect_broken(5, "the journal of agent 'a1' has it as RUNNING");
 }
 
+TEST_F(ChecksTest, AnotherUnderTheSameIdIsNotWhatWasLost) {
+  core::JournalEntry own = entry(1, Status::Running);
+  own.origin = core::Origin::Agent;
+  own.inputs = R"({"other":1})";
+  journal(0, own);
+  store(action(1, Status::Lost));
+  expect_kept();
+}
+
 TEST_F(ChecksTest, ASuccessMustHaveBeenOne) {
   journal(0, entry(1, Status::Running));
   checks_.on_run_start(0, run(1));

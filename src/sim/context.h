@@ -53,6 +53,8 @@ struct Context {
   // Told of every crash point; may crash the process that passes it. `node` is the index of the
   // controller or agent.
   std::function<void(Point, std::size_t node)> on_point;
+  // Decides about a fault instead of chance and the swarm; empty: it does not.
+  std::function<bool(Fault)> decide;
   // Gets each line of the trace; empty: no trace.
   std::function<void(std::string_view)> sink;
 
@@ -66,10 +68,12 @@ struct Context {
                      fmt::format(format, std::forward<Args>(args)...)));
   }
 
-  // True in the parts of a million that the swarm gives the fault, and counts it.
+  // Asked wherever the fault could happen. True in the parts of a million that the swarm gives it,
+  // and counts it.
   bool strikes(Fault fault) {
     const std::uint32_t parts = swarm.parts_of(fault);
-    if (healed || parts == 0 || !random.chance(parts)) return false;
+    const auto by_chance = [&] { return parts != 0 && random.chance(parts); };
+    if (healed || !(decide ? decide(fault) : by_chance())) return false;
     faults.add(fault);
     return true;
   }

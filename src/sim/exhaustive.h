@@ -1,63 +1,61 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/planted_bug.h"
 #include "sim/checks.h"
+#include "sim/course.h"
 
-// Small scenarios, in which nothing goes wrong but one thing: a process dies at one point. Every
-// point is tried: before and after every write of the store and of a journal, and before every
-// message, with the controller and with the agent as the one that dies.
+// Small scenarios, in which nothing goes wrong but one thing, or two, tried at every point:
+//  - a process dies, before or after a write of the store or of a journal, or before a message;
+//  - one fault happens to a write, a message or a request: it is refused, lost, late, doubled, or
+//  it
+//    is said to have failed and has not.
 
 namespace muster::sim {
 
-enum class Victim : std::uint8_t { Controller, Agent, Host };
-std::string_view name(Victim victim);  // "controller"
+// How many points of each kind a run has passed before it healed.
+struct PointsPassed {
+  std::uint64_t crash = 0;
+  std::array<std::uint64_t, kFaults> of_fault{};
 
-struct Scenario {
-  std::string_view name;
-  std::string_view about;
+  std::uint64_t of(const Trouble& trouble) const;
 };
-std::vector<Scenario> scenarios();
 
-struct CrashAt {
-  std::string scenario;
-  Victim victim = Victim::Controller;
-  std::uint64_t point = 0;  // from 1; 0: nobody dies
+// One run.
+struct CourseOutcome {
+  std::optional<Violation> violation;
+  PointsPassed points;
+  std::uint64_t steps = 0;
 };
+CourseOutcome run_course(const Course& course, Bug bug,
+                         const std::function<void(std::string_view)>& sink);
 
 struct ExhaustiveFailure {
-  CrashAt at;
+  Course course;
   Violation violation;
 };
 
 struct ExhaustiveResult {
-  std::uint64_t points = 0;  // that were tried, each in a run of its own
+  std::uint64_t runs = 0;
   std::uint64_t steps = 0;
   std::optional<ExhaustiveFailure> failure;  // the first
 };
 
 struct ExhaustiveOptions {
   Bug bug = Bug::None;
-  // Told after each scenario and victim how many points it had.
-  std::function<void(std::string_view scenario, Victim victim, std::uint64_t points)> progress;
+  bool pairs = false;  // also every two troubles together
+  // Told after each scenario and trouble how many points it had; with pairs those are what the
+  // second trouble was tried with. Empty: not told.
+  std::function<void(std::string_view scenario, const Trouble& trouble, std::uint64_t points)>
+      progress;
 };
 
-// All scenarios, all victims, all points, until one fails.
+// All scenarios, all troubles, all points, until one fails.
 ExhaustiveResult run_exhaustive(const ExhaustiveOptions& options);
-
-// One run. Answers the violation, if any, and how many points were passed.
-struct CrashOutcome {
-  std::optional<Violation> violation;
-  std::uint64_t points = 0;
-  std::uint64_t steps = 0;
-};
-CrashOutcome run_scenario(const CrashAt& at, Bug bug,
-                          const std::function<void(std::string_view)>& sink);
 
 }  // namespace muster::sim
