@@ -40,7 +40,16 @@ class RecordingOutlets final : public Outlets {
     const std::lock_guard lock(mutex_);
     EXPECT_EQ(event.seq, last_event_ + 1);
     last_event_ = event.seq;
+    ++unflushed_;
     changed_.notify_all();
+  }
+  void flush() override {
+    const std::lock_guard lock(mutex_);
+    unflushed_ = 0;
+  }
+  std::size_t unflushed() {
+    const std::lock_guard lock(mutex_);
+    return unflushed_;
   }
 
   void ask_model(const core::AskModel&) override {}
@@ -84,6 +93,7 @@ class RecordingOutlets final : public Outlets {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t last_event_ = 0;
+  std::size_t unflushed_ = 0;  // events published since the last flush
   std::set<core::Measurement::What> measured_;
   bool commit_measured_ = false;
 };
@@ -165,6 +175,15 @@ TEST_F(EngineLoopTest, AnswersAfterTheCommitAndRunsTheJob) {
   const auto ended = wait_final(action_of(reply)->id());
   ASSERT_NE(ended, nullptr);
   EXPECT_EQ(ended->status, core::Status::Succeeded);
+}
+
+TEST_F(EngineLoopTest, AnswersAfterEverythingElseHasLeft) {
+  std::promise<std::size_t> unflushed;
+  controller_->request(submit("sleep", R"({"duration":3600})"),
+                       [&](const core::Reply&) { unflushed.set_value(outlets_.unflushed()); });
+  auto future = unflushed.get_future();
+  ASSERT_EQ(future.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(future.get(), 0U);
 }
 
 TEST_F(EngineLoopTest, ManyThreadsGetTheirOwnAnswers) {
