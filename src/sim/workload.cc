@@ -7,6 +7,9 @@ namespace {
 
 constexpr Duration kAnswerTimeout = Duration::seconds(6);
 constexpr std::uint32_t kSignalTries = 4;
+// Requests that wait for an answer, at which nobody asks an agent for more: one whose queue is full
+// would otherwise have hours to do once the faults have healed.
+constexpr std::size_t kWaitingMax = 12;
 
 // Whoever gets this asks again.
 bool is_passing(const Error& error) {
@@ -99,6 +102,7 @@ void Workload::act_locally(std::size_t agent) {
   if (signal) {
     call->request = std::move(*signal);
   } else {
+    if (waiting_ >= kWaitingMax) return;
     auto [schedule, shared] = maker_.make_local(agent, context_.queue.now());
     call->request = std::move(schedule);
     call->owns_id = !shared;
