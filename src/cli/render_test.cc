@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "cli/action_views.h"
 #include "cli/cli_test_util.h"
 #include "cli/nodes.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "golden/golden.h"
 
 namespace muster::cli {
 namespace {
@@ -21,16 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Compares with a file; MUSTER_REWRITE=1 rewrites it, to be reviewed as a diff.
 void expect_golden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(MUSTER_TEST_DATA) + "/" + name;
-  if (std::getenv("MUSTER_REWRITE") != nullptr) {
-    std::ofstream(path, std::ios::binary) << actual;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(expected.str(), actual) << "golden file " << path;
+  muster::testing::expect_golden(std::string(MUSTER_TEST_DATA) + "/" + name, actual);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -1,38 +1,24 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "core/engine_script.h"
+#include "golden/golden.h"
 
-// Replays testdata/*.txt. With MUSTER_REWRITE=1 the transcripts are written anew, to be reviewed as
-// a diff.
+// Replays testdata/*.txt.
 
 namespace muster::core::testing {
 namespace {
 
-std::vector<std::filesystem::path> scripts() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_TEST_DATA)) {
-    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using muster::testing::expect_golden;
+using muster::testing::golden_name;
+using muster::testing::golden_scripts;
+using muster::testing::read_golden;
 
 // Runs a script and answers what it should look like.
 std::string replay(const std::filesystem::path& path, EngineScript& engine) {
-  std::istringstream lines(read(path));
+  std::istringstream lines(read_golden(path));
   std::string result;
   std::string line;
   bool in_transcript = false;
@@ -55,16 +41,11 @@ class GoldenScript : public ::testing::TestWithParam<std::filesystem::path> {};
 TEST_P(GoldenScript, GivesItsTranscript) {
   EngineScript engine;
   const std::string actual = replay(GetParam(), engine);
-  if (std::getenv("MUSTER_REWRITE") != nullptr) std::ofstream(GetParam()) << actual;
-  EXPECT_EQ(actual, read(GetParam()));
+  expect_golden(GetParam(), actual);
 }
 
-INSTANTIATE_TEST_SUITE_P(Core, GoldenScript, ::testing::ValuesIn(scripts()),
-                         [](const auto& script) {
-                           std::string name = script.param.stem().string();
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Core, GoldenScript, ::testing::ValuesIn(golden_scripts(MUSTER_TEST_DATA)),
+                         [](const auto& script) { return golden_name(script.param); });
 
 // The state machine of the design, as pairs. The scripts must make every one of them and no other.
 TEST(StateMachine, ScriptsMakeEveryTransitionAndNoOther) {
@@ -126,7 +107,7 @@ TEST(StateMachine, ScriptsMakeEveryTransitionAndNoOther) {
       {Lost, Cancelled},
   };
   std::set<std::pair<Status, Status>> made;
-  for (const auto& path : scripts()) {
+  for (const auto& path : golden_scripts(MUSTER_TEST_DATA)) {
     EngineScript engine;
     (void)replay(path, engine);
     made.insert(engine.transitions().begin(), engine.transitions().end());

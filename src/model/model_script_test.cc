@@ -2,49 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-// Replays testdata/*.txt. With MUSTER_REWRITE=1 the transcripts are written anew, to be reviewed as
-// a diff.
+#include "golden/golden.h"
+
+// Replays testdata/*.txt.
 
 namespace muster::model::testing {
 namespace {
 
-std::vector<std::filesystem::path> scripts() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_TEST_DATA)) {
-    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using muster::testing::expect_golden;
+using muster::testing::golden_name;
+using muster::testing::golden_scripts;
+using muster::testing::read_golden;
+using muster::testing::replay_commands;
 
 // Runs a script and answers what it should look like.
 std::string replay(const std::filesystem::path& path, ModelScript& script) {
-  std::istringstream lines(read(path));
-  std::string result;
-  bool in_transcript = false;
-  for (std::string line; std::getline(lines, line);) {
-    const bool is_command = line.starts_with("$ ");
-    if (line.empty() || is_command || line.starts_with("#")) in_transcript = false;
-    if (in_transcript) continue;
-    result += line + "\n";
-    if (!is_command) continue;
-    result += script.run(line.substr(2));
-    in_transcript = true;
-  }
-  return result;
+  return replay_commands(read_golden(path),
+                         [&](const std::string& command) { return script.run(command); });
 }
 
 class GoldenScript : public ::testing::TestWithParam<std::filesystem::path> {};
@@ -52,16 +28,11 @@ class GoldenScript : public ::testing::TestWithParam<std::filesystem::path> {};
 TEST_P(GoldenScript, GivesItsTranscript) {
   ModelScript script;
   const std::string actual = replay(GetParam(), script);
-  if (std::getenv("MUSTER_REWRITE") != nullptr) std::ofstream(GetParam()) << actual;
-  EXPECT_EQ(actual, read(GetParam()));
+  expect_golden(GetParam(), actual);
 }
 
-INSTANTIATE_TEST_SUITE_P(Model, GoldenScript, ::testing::ValuesIn(scripts()),
-                         [](const auto& script) {
-                           std::string name = script.param.stem().string();
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Model, GoldenScript, ::testing::ValuesIn(golden_scripts(MUSTER_TEST_DATA)),
+                         [](const auto& script) { return golden_name(script.param); });
 
 // The states of an item, as pairs. The scripts must make every one of them and no other; "-" is an
 // item that is not there.
@@ -88,7 +59,7 @@ TEST(ItemStates, ScriptsMakeEveryTransitionAndNoOther) {
       {"Removed", "-"},
   };
   std::set<std::pair<std::string, std::string>> made;
-  for (const auto& path : scripts()) {
+  for (const auto& path : golden_scripts(MUSTER_TEST_DATA)) {
     ModelScript script;
     replay(path, script);
     made.insert(script.transitions().begin(), script.transitions().end());
