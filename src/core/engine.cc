@@ -20,15 +20,32 @@
 namespace muster::core {
 namespace {
 
+Lookup asked_by(const Continuation& continuation) {
+  if (const auto* submit = std::get_if<PendingSubmit>(&continuation)) return submit->asked;
+  Lookup asked;
+  for (const AgentAction& told : std::get<PendingReports>(continuation).actions) {
+    asked.ids.push_back(told.id);
+  }
+  return asked;
+}
+
 void handle_lookup_done(Step& step, const LookupDone& done) {
-  const auto found = step.state.lookups.find(done.lookup);
-  if (found == step.state.lookups.end()) return;
-  const Continuation continuation = std::move(found->second);
-  step.state.lookups.erase(found);
-  if (const auto* submit = std::get_if<PendingSubmit>(&continuation)) {
-    resume_submit(step, *submit, done.found);
+  State& state = step.state;
+  const auto pending = state.lookups.find(done.lookup);
+  if (pending == state.lookups.end()) return;
+  const Continuation continuation = std::move(pending->second);
+  state.lookups.erase(pending);
+  std::vector<ActionPtr> found = done.found;
+  state.recently_ended.complete(asked_by(continuation), found);
+  if (state.lookups.empty()) {
+    state.recently_ended.clear();
   } else {
-    resume_reports(step, done.lookup, std::get<PendingReports>(continuation), done.found);
+    state.recently_ended.forget_before(state.lookups.begin()->first);
+  }
+  if (const auto* submit = std::get_if<PendingSubmit>(&continuation)) {
+    resume_submit(step, *submit, found);
+  } else {
+    resume_reports(step, done.lookup, std::get<PendingReports>(continuation), found);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "base/check.h"
 
@@ -92,6 +93,11 @@ std::string EngineScript::run(const std::string& line) {
   if (command == "restart") return restart();
   if (command == "explain") return explain(first);
   if (command == "tick") return step(Tick{});
+  if (command == "lookups" && first == "wait") {
+    answers_wait_ = true;
+    return "(nothing)\n";
+  }
+  if (command == "lookups" && first == "answered") return answer_late();
   if (command == "connect") {
     AgentIdentity identity;
     identity.name = first;
@@ -255,11 +261,27 @@ std::string EngineScript::answer_lookups(const Effects& effects) {
                       [&](const auto& prefix) { return id.to_string().starts_with(prefix); });
       if (has_prefix) done.found.push_back(action);
     }
-    text += fmt::format("lookup: {} found\n", done.found.size());
-    const Effects next = engine_->step(now_, done);
-    text += describe(next) + answer_lookups(next);
+    if (answers_wait_) {
+      text += "lookup\n";
+      late_.push_back(std::move(done));
+    } else {
+      text += answer(done);
+    }
   }
   return text;
+}
+
+std::string EngineScript::answer(const LookupDone& done) {
+  const Effects next = engine_->step(now_, done);
+  return fmt::format("lookup: {} found\n", done.found.size()) + describe(next) +
+         answer_lookups(next);
+}
+
+std::string EngineScript::answer_late() {
+  answers_wait_ = false;
+  std::string text;
+  for (const LookupDone& done : std::exchange(late_, {})) text += answer(done);
+  return text.empty() ? "(nothing)\n" : text;
 }
 
 std::string EngineScript::describe_put(const ActionPtr& action) {

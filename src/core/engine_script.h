@@ -19,7 +19,8 @@
 //
 // separated by empty lines. Time only passes by `advance`; ids are counted up, so that a transcript
 // never changes by itself. Writes are kept like a store would, which answers lookups and lets
-// `restart` rebuild the engine from what is durable.
+// `restart` rebuild the engine from what is durable. `lookups wait` keeps its answers back until
+// `lookups answered`.
 
 namespace muster::core::testing {
 
@@ -42,6 +43,8 @@ class EngineScript {
   std::string describe_put(const ActionPtr& action);
   std::string describe_send(const AgentSend& send) const;
   std::string answer_lookups(const Effects& effects);
+  std::string answer(const LookupDone& done);
+  std::string answer_late();
   std::string advance(Duration duration, bool heartbeats);
   std::string restart();
   std::string explain(const std::string& name);
@@ -68,6 +71,8 @@ class EngineScript {
   std::map<std::string, PutIdempotency> keys_;
   std::uint64_t last_event_ = 0;
   std::set<std::pair<Status, Status>> transitions_;
+  bool answers_wait_ = false;
+  std::vector<LookupDone> late_;  // as the store was when it was asked
 };
 
 }  // namespace muster::core::testing

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/action/action_table.h"
+#include "core/action/recently_ended.h"
 #include "core/effects.h"
 #include "core/engine.h"
 #include "core/fleet/agent_table.h"
@@ -48,6 +49,7 @@ struct State {
   std::size_t jobs_running = 0;
   std::map<LookupId, Continuation> lookups;
   LookupId last_lookup = 0;
+  RecentlyEnded recently_ended;  // what the answers to the lookups may not have yet
   std::map<ActionId, LookupId> reports_in_lookup;  // so that one id is asked for once at a time
   std::optional<ModelState> model;                 // nothing: it has no types
   std::map<std::uint64_t, PlanRecordPtr> plans;    // by number

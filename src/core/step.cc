@@ -38,7 +38,10 @@ ActionPtr Step::put(Action next, const EventNote* note) {
   if (occupies_worker(*action)) ++state.jobs_running;
   state.actions.put(action);
   arm(action);
-  if (action->is_final()) ended.push_back(action);
+  if (action->is_final()) {
+    ended.push_back(action);
+    if (!state.lookups.empty()) state.recently_ended.add(state.last_lookup, action);
+  }
 
   const auto [written, first] = written_.emplace(action->id(), effects.writes.size());
   if (first) {
