@@ -13,15 +13,19 @@
 namespace muster::cli {
 namespace {
 
-Failure failure_of(const std::vector<document::Problem>& problems, const std::string& file) {
-  Failure failure(Error{ErrorCode::InvalidRequest,
-                        fmt::format("{} cannot be used: {} thing{} wrong", file, problems.size(),
-                                    problems.size() == 1 ? " is" : "s are")});
+// `more` are of the model, about the same file.
+Failure failure_of(const std::vector<document::Problem>& problems, const std::string& file,
+                   std::vector<FieldProblem> more = {}) {
+  const std::size_t count = problems.size() + more.size();
+  Failure failure(
+      Error{ErrorCode::InvalidRequest, fmt::format("{} cannot be used: {} thing{} wrong", file,
+                                                   count, count == 1 ? " is" : "s are")});
   failure.code = "invalid_file";
   failure.exit = ExitCode::Usage;
   for (const document::Problem& problem : problems) {
     failure.fields.push_back({model::to_text(problem.place), "", problem.message});
   }
+  for (FieldProblem& field : more) failure.fields.push_back(std::move(field));
   return failure;
 }
 
@@ -54,6 +58,28 @@ void add_places(Failure& failure, const sitefile::Places& places) {
   }
 }
 
+Json body_of(const sitefile::Site& site, bool prune) {
+  return {{"at", site.at.text()}, {"model", model::to_json(site.declaration)}, {"prune", prune}};
+}
+
+// What the model would say of the part of a bad file that can be understood, so that it need not be
+// mended twice. Nothing where no controller answers: the file has to be mended in any case.
+std::vector<FieldProblem> judge_rest(ApiClient& client, const sitefile::Site& site) {
+  if (!site.is_partly_judgeable()) return {};
+  // What is missing must not be taken for what should be removed.
+  const Json body = body_of(site, false);
+  Outcome<Json> answer =
+      client.send({.path = "/v1/apply", .query = {{"dry_run", "true"}}, .body = &body});
+  if (answer) return {};
+  add_places(answer.error(), site.places);
+  std::vector<FieldProblem> told;
+  for (FieldProblem& field : answer.error().fields) {
+    const auto path = model::Path::parse(field.path);
+    if (!field.path.empty() && path && site.is_judgeable(*path)) told.push_back(std::move(field));
+  }
+  return told;
+}
+
 // All files as one edit: what the last of them declares must not prune what the first one does.
 Outcome<Json> apply_together(Context& context, ApiClient& client, const ApplyOptions& options) {
   MUSTER_TRY_ASSIGN(sitefile::Values values, values_of(options));
@@ -64,13 +90,13 @@ Outcome<Json> apply_together(Context& context, ApiClient& client, const ApplyOpt
   if (!at) return usage("--at: {}", at.error().message);
   sitefile::Site site =
       sitefile::read_site(options.files, {.at = std::move(*at), .values = std::move(values)});
-  if (!site.good()) return fail(failure_of(site.problems, file));
+  if (!site.good()) {
+    return fail(failure_of(site.problems, file, judge_rest(client, site)));
+  }
   for (const std::string& name : site.unused_values) {
     context.console.warn(fmt::format("no placeholder is called '{}'\n", name));
   }
-  Json body = {{"at", site.at.text()},
-               {"model", model::to_json(site.declaration)},
-               {"prune", options.prune}};
+  Json body = body_of(site, options.prune);
   if (!options.edit.why.empty()) body["why"] = options.edit.why;
   Outcome<Json> answer =
       send_edit(context, client, {.path = "/v1/apply", .body = &body}, options.edit);

@@ -34,6 +34,9 @@ class Places {
   // declared, of the nearest one above it that is. Of what is not at or below the declared path:
   // an unknown place.
   model::Place find(const model::Path& path, std::string_view property = {}) const;
+  // For each place the item whose declaration begins last before it; the declared path itself where
+  // none does, or where the file is not known.
+  std::vector<model::Path> items_at(const std::vector<model::Place>& places) const;
 
   // --- For readers of model files. ---
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -69,6 +70,9 @@ class SiteReader {
     }
     site_.unused_values = placeholders_.unused();
     site_.problems = std::move(problems_).take();
+    std::vector<model::Place> places;
+    for (const document::Problem& problem : site_.problems) places.push_back(problem.place);
+    site_.doubtful = site_.places.items_at(places);
     return std::move(site_);
   }
 
@@ -83,6 +87,16 @@ class SiteReader {
 };
 
 }  // namespace
+
+bool Site::is_judgeable(const model::Path& path) const {
+  return std::none_of(doubtful.begin(), doubtful.end(), [&](const model::Path& item) {
+    return path.is_at_or_below(item) || item.is_at_or_below(path);
+  });
+}
+
+bool Site::is_partly_judgeable() const {
+  return std::find(doubtful.begin(), doubtful.end(), at) == doubtful.end();
+}
 
 Site read_site(const std::vector<std::string>& paths, const ReadOptions& options) {
   SiteReader reader(options);

@@ -32,9 +32,16 @@ struct Site {
   Places places;
   std::vector<std::string> unused_values;   // names that no placeholder has
   std::vector<document::Problem> problems;  // all of them, by file, line and column
+  // The items that the problems are about.
+  std::vector<model::Path> doubtful;
 
-  // Otherwise the declaration is of no use.
+  // Otherwise the declaration lacks something, and must not be applied.
   bool good() const { return problems.empty(); }
+  // Whether what is declared of this item is what was meant, as far as the problems tell: neither
+  // it nor anything above or below it is doubtful.
+  bool is_judgeable(const model::Path& path) const;
+  // Whether that can be so of any item.
+  bool is_partly_judgeable() const;
 };
 
 // Reads model files; a folder stands for its files *.yaml, *.yml and *.json, and "-" for stdin.

@@ -50,6 +50,41 @@ deployments:
               postgres: {inherit: /software/items/postgres}
 )";
 
+std::vector<std::string> doubtful_of(const Site& site) {
+  std::vector<std::string> paths;
+  for (const model::Path& path : site.doubtful) paths.push_back(path.text());
+  return paths;
+}
+
+TEST(Site, TellsWhichItemsAProblemIsAbout) {
+  const Site site = read(R"(software:
+  items:
+    a: {type: package, properties: {name: [a]}}
+    b:
+      type: package
+      properties: {name: b}
+    c: 5
+    d: {type: package, properties: {name: '%%who%%'}}
+)");
+  // One that is no item at all counts for the one before it.
+  EXPECT_THAT(doubtful_of(site),
+              ElementsAre("/software/items/a", "/software/items/b", "/software/items/d"));
+  EXPECT_TRUE(site.is_partly_judgeable());
+  EXPECT_TRUE(site.is_judgeable(*model::Path::parse("/software/items/e")));
+  EXPECT_FALSE(site.is_judgeable(*model::Path::parse("/software/items/a")));
+  EXPECT_FALSE(site.is_judgeable(*model::Path::parse("/software/items/a/below")));
+  EXPECT_FALSE(site.is_judgeable(*model::Path::parse("/software/items")));
+}
+
+TEST(Site, AFileThatCannotBeReadMakesAllDoubtful) {
+  for (const char* text : {"software: [", "5", "", "a: 1\nb: 2\n"}) {
+    const Site site = read(text);
+    ASSERT_FALSE(site.good()) << text;
+    EXPECT_FALSE(site.is_partly_judgeable()) << text;
+  }
+  EXPECT_TRUE(read(kSite).is_partly_judgeable());
+}
+
 TEST(Site, DeclaresWhatIsWritten) {
   const Site site = read(kSite);
   ASSERT_THAT(lines_of(site), IsEmpty());

@@ -107,6 +107,24 @@ class Model(harness.FleetTest):
         tree = self.muster("model", "find", "--type", "package")
         self.assertEqual(tree.stdout, "")
 
+    def test_mistakes_of_a_file_do_not_hide_those_of_the_model(self):
+        bad = self.write("bad.yaml",
+                         "software:\n"
+                         "  items:\n"
+                         "    a: {type: package, properties: {name: [a]}}\n"
+                         "    b: {type: package, properites: {name: b}}\n"
+                         "    c: {type: package, properties: {name: '%%who%%'}}\n"
+                         "    d: {type: package, properties: {name: d, colour: red}}\n"
+                         "    e: {type: pakage}\n")
+        refused = self.muster("apply", "-f", bad, code=64)
+        self.assertIn("5 things are wrong", refused.stderr)
+        for expected in ("bad.yaml:3:", "bad.yaml:4:", "'properties'", "bad.yaml:5:", "who",
+                         "bad.yaml:6:", "colour", "bad.yaml:7:", "'package'"):
+            self.assertIn(expected, refused.stderr)
+        # What was not understood is not taken for what is not there.
+        self.assertNotIn("missing", refused.stderr)
+        self.assertEqual(self.muster("model", "find", "--type", "package").stdout, "")
+
     def test_crossing_edits_are_kept_apart(self):
         self.muster("model", "create", "/software/items/vim", "-t", "package", "name=vim")
         answer = self.fleet.http("GET", "/v1/model/software/items/vim")
