@@ -140,6 +140,7 @@ TEST_F(LocalApiTest, BadRequestsAreProblems) {
       {R"({"action":{"action":"exec","inputs":[]}})", 400, ""},
       {R"({"action":{"action":"exec","inputs":{"argv":["true"]},"timeout":-1}})", 400, ""},
       {R"({"action":{"id":"x","action":"exec","inputs":{"argv":["true"]}}})", 400, ""},
+      {create(kOther, R"(,"name":"a/b")"), 400, "invalid_value"},
       {create(kId), 409, "duplicate_id"},
   };
   for (const auto& one : cases) {

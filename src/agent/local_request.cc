@@ -22,11 +22,14 @@ constexpr std::size_t kListMax = 10'000;
 constexpr std::size_t kLogMax = std::size_t{1} << 20;
 constexpr Duration kTimeoutMax = Duration::days(3650);
 
-// Names are shown in tables and logs.
-std::optional<std::string> printable_problem(std::string_view text) {
+// Names are shown in tables and logs, and stand in the controller's paths.
+std::optional<std::string> name_problem(std::string_view text) {
   const bool control = std::ranges::any_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (control) return "must not have control characters";
+  if (text.find('/') != std::string_view::npos) {
+    return "must not contain '/', which separates the parts of a path; use '-' or '.' instead";
+  }
   return std::nullopt;
 }
 
@@ -78,7 +81,7 @@ Result<CreateBody> decode_create(std::string_view body) {
     core::FieldReader reader(action, "/action", errors);
     decoded.id = read_id(reader);
     decoded.name =
-        reader.text("name", {.bytes_max = kNameBytesMax}, printable_problem).value_or("");
+        reader.text("name", {.bytes_max = kNameBytesMax}, name_problem).value_or("");
     if (action.is_object()) {
       reader.require("action");
       decoded.kind = reader.text("action", {.bytes_max = kNameBytesMax}).value_or("");
