@@ -38,6 +38,7 @@ core::agent::AgentCoreOptions agent_options(Context& context) {
                        !context.swarm.has(Feature::LocalActions) && random.coin();
   options.keep_finished = forgets ? static_cast<std::size_t>(random.between(0, 3)) : 1000;
   options.overrun_grace = Duration::seconds(20);
+  options.suspend_max = Duration::minutes(10);
   options.bug = context.bug;
   return options;
 }

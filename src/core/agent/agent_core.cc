@@ -160,7 +160,8 @@ void AgentCore::start(Timestamp now, const JournalEntryPtr& entry, AgentEffects&
                .stage = Slot::Stage::InTime,
                .left = run_time(*entry),
                .counted_at = now,
-               .paused = false};
+               .paused = false,
+               .pause_left = {}};
   out.runs.push_back(StartRun{running, false});
   out.messages.push_back(SendReport{to_agent_action(*running, running->origin == Origin::Agent)});
   put(std::move(running), out);
@@ -186,7 +187,8 @@ void AgentCore::attach(Timestamp now, const JournalEntryPtr& entry, AgentEffects
                .stage = abandoned ? Slot::Stage::Abandoned : Slot::Stage::InTime,
                .left = abandoned ? options_.overrun_grace : run_time(*entry),
                .counted_at = now,
-               .paused = frozen};
+               .paused = frozen,
+               .pause_left = options_.suspend_max};
   index(entry);
   const bool forgot = planted(options_.bug, Bug::DoubleStartAfterRestart) && !abandoned;
   out.runs.push_back(StartRun{entry, !forgot});

@@ -28,6 +28,9 @@ struct AgentCoreOptions {
   Duration default_timeout = Duration::seconds(3600);
   // The runner enforces the timeout; beyond this much more the core declares the run ended.
   Duration overrun_grace = Duration::seconds(60);
+  // A run that is suspended for longer is cancelled. Longer than the controller's limit: it is for
+  // runs that no controller watches over.
+  Duration suspend_max = Duration::days(2);
   Bug bug = Bug::None;  // for tests of the simulator
 };
 
@@ -50,8 +53,8 @@ struct AgentCoreOptions {
 //    entry that is final. That one must never start anything: where the executor has no trace of
 //    the run, the shell answers with RunEnded.
 //  - The time of a run is counted in small steps, of which one that a jump of the clock made too
-//    long is cut: setting a clock must not end a run. Time suspended does not count; after a
-//    restart the count begins again.
+//    long is cut: setting a clock must not end a run. Time suspended does not count, and has a
+//    limit of its own, `suspend_max`; after a restart both counts begin again.
 //
 // Start: restore() every entry of the journal, then recover() once, then step().
 class AgentCore {
@@ -84,8 +87,9 @@ class AgentCore {
     std::uint32_t attempt = 1;
     Stage stage = Stage::InTime;
     Duration left;         // of the time of the stage
-    Timestamp counted_at;  // up to when `left` was counted
-    bool paused = false;   // suspended: not counted
+    Timestamp counted_at;  // up to when `left`, or `pause_left`, was counted
+    bool paused = false;   // suspended: `left` is not counted
+    Duration pause_left;   // of the suspension
   };
   using QueueKey = std::pair<std::uint64_t, ActionId>;                 // seq
   using FinishedKey = std::tuple<Timestamp, std::uint64_t, ActionId>;  // stop_time, seq

@@ -125,8 +125,10 @@ void AgentCore::on(Timestamp, const RunSuspended& input, AgentEffects& out) {
     changed->control = Signal::None;
     changed->control_reason.clear();
   }
-  slot_->paused =
+  const bool pauses =
       input.suspended && entry->control != Signal::Cancel && slot_->stage == Slot::Stage::InTime;
+  if (pauses && !slot_->paused) slot_->pause_left = options_.suspend_max;
+  slot_->paused = pauses;
   if (*changed == *entry) return;
   if (changed->status != entry->status) {
     out.messages.push_back(SendReport{to_agent_action(*changed, changed->origin == Origin::Agent)});
@@ -140,20 +142,27 @@ Duration AgentCore::run_time(const JournalEntry& entry) const {
 
 void AgentCore::count_time(Timestamp now) {
   if (!slot_) return;
-  if (!slot_->paused) {
-    slot_->left = slot_->left - std::clamp(now - slot_->counted_at, Duration{}, kCountMax);
-  }
+  Duration& left = slot_->paused ? slot_->pause_left : slot_->left;
+  left = left - std::clamp(now - slot_->counted_at, Duration{}, kCountMax);
   slot_->counted_at = now;
 }
 
 std::optional<Timestamp> AgentCore::overrun_deadline() const {
-  if (!slot_ || slot_->paused) return std::nullopt;
-  return slot_->counted_at + std::clamp(slot_->left, Duration{}, kCountEvery);
+  if (!slot_) return std::nullopt;
+  const Duration left = slot_->paused ? slot_->pause_left : slot_->left;
+  return slot_->counted_at + std::clamp(left, Duration{}, kCountEvery);
 }
 
 void AgentCore::check_overrun(Timestamp now, AgentEffects& out) {
-  if (!slot_ || slot_->paused || slot_->left > Duration{}) return;
+  if (!slot_) return;
   const auto entry = find(slot_->id);
+  if (slot_->paused && slot_->pause_left <= Duration{}) {
+    // It cannot fail: what is paused is neither final nor being cancelled.
+    (void)apply_signal(now, entry, Signal::Cancel,
+                       fmt::format("suspended for {}", format_duration(options_.suspend_max)), out);
+    return;
+  }
+  if (slot_->paused || slot_->left > Duration{}) return;
   if (slot_->stage == Slot::Stage::CancelSent) {
     auto failed = std::make_shared<JournalEntry>(*entry);
     failed->status = Status::Failed;

@@ -176,11 +176,35 @@ TEST_F(AgentCoreTest, SuspendedTimeDoesNotCountTowardsAnOverrun) {
   step(schedule(1));
   pass(Duration::seconds(100));
   step(RunSuspended{id_of(1), 1, true});
-  EXPECT_EQ(core_->next_deadline(), std::nullopt);
   EXPECT_TRUE(empty(pass(Duration::hours(5))));
   step(RunSuspended{id_of(1), 1, false});
   EXPECT_TRUE(empty(pass(Duration::seconds(59))));
   EXPECT_THAT(signalled(pass(Duration::seconds(1))), ElementsAre(Signal::Cancel));
+}
+
+TEST_F(AgentCoreTest, ASuspensionHasALimit) {
+  step(schedule(1));
+  step(schedule(2));
+  step(signal(1, Signal::Suspend));
+  step(RunSuspended{id_of(1), 1, true});
+  // Told again, it does not begin anew.
+  pass(AgentCoreOptions{}.suspend_max - Duration::minutes(1));
+  step(RunSuspended{id_of(1), 1, true});
+  EXPECT_EQ(core_->find(id_of(1))->control, Signal::None);
+  EXPECT_THAT(signalled(pass(Duration::minutes(1))), ElementsAre(Signal::Cancel));
+  EXPECT_EQ(core_->find(id_of(1))->control_reason, "suspended for 48h");
+  step(ended(1, ExecuteResult::Cancel));
+  EXPECT_EQ(status(1), Status::Cancelled);
+  EXPECT_EQ(status(2), Status::Running);
+}
+
+TEST_F(AgentCoreTest, EachSuspensionHasItsOwnTime) {
+  step(schedule(1));
+  for (int i = 0; i < 3; ++i) {
+    step(RunSuspended{id_of(1), 1, true});
+    EXPECT_TRUE(empty(pass(AgentCoreOptions{}.suspend_max - Duration::minutes(1))));
+    step(RunSuspended{id_of(1), 1, false});
+  }
 }
 
 TEST_F(AgentCoreTest, CancelOfASuspendedRunIsBoundedInTime) {
