@@ -6,12 +6,13 @@
 
 namespace muster::sim {
 
-Wrong check_order(const RecordView& records, const core::ActionId& id) {
+Wrong check_order(const RecordView& records, const core::ActionId& id, std::uint32_t attempt) {
   const core::ActionPtr action = records.find(id);
   if (!action) return std::nullopt;
+  const bool is_given_up = action->attempt > attempt;
   for (const core::ActionId& dependency : action->spec->depends_on) {
     const core::ActionPtr before = records.find(dependency);
-    if (before && before->status == core::Status::Succeeded) continue;
+    if (is_given_up || (before && before->status == core::Status::Succeeded)) continue;
     return fmt::format("action {} starts, but action {}, which it depends on, is {}",
                        id.to_string(), dependency.to_string(),
                        before ? core::name(before->status) : "not stored");

@@ -136,7 +136,7 @@ void Checks::on_start(const Start& start) {
   // What an agent's own callers asked for has no dependencies, even where the controller uses the
   // same id.
   if (start.origin == core::Origin::Agent) return;
-  expect(4, check_order(records_, start.id));
+  expect(4, check_order(records_, start.id, start.attempt));
   expect(1, acknowledged_.on_start(start.id, start.attempt));
 }
 

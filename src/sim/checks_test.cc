@@ -211,6 +211,17 @@ TEST_F(ChecksTest, ADependencyMustHaveSucceeded) {
   expect_broken(4, "which it depends on, is FAILED");
 }
 
+TEST_F(ChecksTest, ADependencyThatCameLaterIsNotAskedOfWhatWasGivenUp) {
+  store(action(1, Status::New));
+  core::Action next = with_spec(action(2, Status::Waiting),
+                                [](core::ActionSpec& spec) { spec.depends_on = {id_of(1)}; });
+  next.attempt = 2;
+  store(next);
+  journal(0, entry(2, Status::Running));
+  checks_.on_run_start(0, run(2));
+  expect_kept();
+}
+
 TEST_F(ChecksTest, AnApprovalMustHaveBeenGiven) {
   store(with_spec(action(1, Status::Running),
                   [](core::ActionSpec& spec) { spec.approval = core::ApprovalPolicy{}; }));
