@@ -17,7 +17,8 @@ add_library(muster_options INTERFACE)
 target_compile_options(muster_options INTERFACE -Wall -Wextra -Werror -Wshadow -Wconversion
                                                 -Wno-sign-conversion)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  target_compile_options(muster_options INTERFACE -Wthread-safety)
+  # The algorithms of libstdc++ 12 use functions that it calls deprecated itself.
+  target_compile_options(muster_options INTERFACE -Wthread-safety -Wno-deprecated-declarations)
 else()
   # g++ 12 sees uninitialised members in every std::variant that it optimises (GCC bug 105562).
   target_compile_options(muster_options INTERFACE -Wno-maybe-uninitialized)
@@ -35,7 +36,8 @@ function(muster_compile_together target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     # A class may have members of types that only its source knows; g++ takes a source that another
     # one includes for a header, where that would be wrong.
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

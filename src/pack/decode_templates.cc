@@ -156,7 +156,7 @@ class TemplateReader {
     plan::TemplateFields made;
     if (map == nullptr) return made;
     for (const document::Entry& entry : *map) {
-      made.emplace_back(entry.key, value_of(entry.value, entry.key));
+      made.push_back({entry.key, value_of(entry.value, entry.key)});
     }
     return made;
   }

@@ -50,8 +50,8 @@ struct TemplateText {
   bool same_as(const TemplateText& other) const { return parts == other.parts; }
 };
 
-struct TemplateValue;
-using TemplateFields = std::vector<std::pair<std::string, TemplateValue>>;
+struct TemplateField;
+using TemplateFields = std::vector<TemplateField>;
 
 // A mapping with an entry for each member of a collection of the item.
 struct TemplateCollect {
@@ -69,6 +69,11 @@ struct TemplateValue {
                TemplateFill>
       data;
   model::Place place;
+};
+
+struct TemplateField {
+  std::string name;
+  TemplateValue value;
 };
 
 struct TemplateCall {

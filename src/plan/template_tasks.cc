@@ -351,7 +351,7 @@ bool collects_changes(const TemplateValue& value, const Node& item) {
 
 bool collects_changes(const TemplateFields& fields, const Node& item) {
   return std::any_of(fields.begin(), fields.end(),
-                     [&](const auto& field) { return collects_changes(field.second, item); });
+                     [&](const auto& field) { return collects_changes(field.value, item); });
 }
 
 bool is_changed(const Node* node) {
