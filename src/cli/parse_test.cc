@@ -150,6 +150,9 @@ TEST(Yaml, RefusesWhatWouldBeGuesswork) {
   EXPECT_FALSE(parse_yaml("a: 1\na: 2\n").has_value());
   EXPECT_FALSE(parse_yaml("? [x]\n: 1\n").has_value());
   EXPECT_FALSE(parse_yaml("a: [1\n").has_value());
+  const Result<Json> bytes = parse_yaml("a: 1\nb: \xff\n");
+  ASSERT_FALSE(bytes.has_value());
+  EXPECT_EQ(bytes.error().message, "not UTF-8: line 2 has the byte 0xff");
   std::string bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
   for (int i = 1; i < 9; ++i) {
     bomb += fmt::format("a{0}: &a{0} [", i);

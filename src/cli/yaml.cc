@@ -9,6 +9,8 @@
 #include <optional>
 #include <sstream>
 
+#include "base/utf8.h"
+
 namespace muster::cli {
 namespace {
 
@@ -195,6 +197,21 @@ void emit(YAML::Emitter& out, const Json& value) {
   }
 }
 
+// The parser lets any byte pass, and JSON could not hold it.
+Result<void> check_utf8(std::string_view text) {
+  std::size_t line = 1;
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    if (!character.valid) {
+      return fail(ErrorCode::InvalidValue, "not UTF-8: line {} has the byte 0x{:02x}", line,
+                  static_cast<unsigned char>(text.front()));
+    }
+    line += text.front() == '\n' ? 1U : 0U;
+    text.remove_prefix(character.bytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> parse_yaml(std::string_view text) {
@@ -202,6 +219,7 @@ Result<Json> parse_yaml(std::string_view text) {
     return fail(ErrorCode::BodyTooLarge, "YAML of {} bytes is larger than {}", text.size(),
                 kBytesMax);
   }
+  MUSTER_TRY(check_utf8(text));
   try {
     const std::string whole(text);
     std::istringstream stream(whole);
