@@ -73,6 +73,7 @@ using Write = std::variant<PutAction, PutAgent, PutIdempotency, DropIdempotency,
 
 struct SendSchedule {
   ActionPtr action;
+  Duration start_within = {};  // after that the controller gives it up; zero: never
 };
 struct SendSignal {
   ActionId id;

@@ -207,13 +207,16 @@ RC_GTEST_PROP(WireCodec, ScheduleSurvivesTheWire, ()) {
   core::Action action;
   action.spec = std::make_shared<const core::ActionSpec>(spec);
   action.attempt = *rc::gen::inRange<std::uint32_t>(1, 100);
+  const Duration start_within{*any_micros()};
   const auto encoded = encode_send(
-      {.session = 1, .message = core::SendSchedule{std::make_shared<const core::Action>(action)}});
+      {.session = 1,
+       .message = core::SendSchedule{std::make_shared<const core::Action>(action), start_within}});
   RC_ASSERT(encoded.has_value());
   const auto got = std::get<core::agent::Schedule>(controller_round_trip(*encoded));
   RC_ASSERT(got.id == spec.id && got.attempt == action.attempt && got.name == spec.name);
   RC_ASSERT(got.kind == spec.kind && got.inputs == spec.inputs && got.timeout == spec.timeout);
   RC_ASSERT(got.requested_by == spec.requested_by && got.created_at == spec.created_at);
+  RC_ASSERT(got.start_within == start_within);
 }
 
 RC_GTEST_PROP(WireCodec, SignalAckAndSyncRequestSurviveTheWire, ()) {

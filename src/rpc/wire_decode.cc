@@ -231,6 +231,8 @@ Result<core::agent::Schedule> decode_schedule(pb::Schedule& wire) {
   MUSTER_TRY_ASSIGN(schedule.timeout, decode_duration("timeout", wire.timeout(), kDurationMax));
   schedule.requested_by = std::move(*wire.mutable_requested_by());
   MUSTER_TRY_ASSIGN(schedule.created_at, decode_time("created_at", wire.created_at()));
+  MUSTER_TRY_ASSIGN(schedule.start_within,
+                    decode_duration("start_within", wire.start_within(), kDurationMax));
   return schedule;
 }
 

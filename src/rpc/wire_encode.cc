@@ -206,6 +206,7 @@ std::optional<std::string> encode_send(const core::AgentSend& send) {
         wire.set_timeout(spec.timeout.us);
         wire.set_requested_by(to_utf8(spec.requested_by));
         wire.set_created_at(spec.created_at.us);
+        wire.set_start_within(schedule.start_within.us);
         return true;
       },
       [&](const core::SendSignal& signal) {

@@ -149,6 +149,7 @@ core::JournalEntry any_entry() {
   entry.timeout = any_duration();
   entry.requested_by = any_bytes();
   entry.created_at = any_time();
+  entry.start_before = any_time();
   entry.status = any_enum(core::Status::Lost);
   entry.result = any_enum(core::ExecuteResult::Timeout);
   entry.reason = any_bytes();

@@ -174,6 +174,7 @@ Result<core::JournalEntryPtr> decode_journal_entry(std::string_view bytes) {
   entry->timeout = Duration{message.timeout()};
   entry->requested_by = std::move(*message.mutable_requested_by());
   entry->created_at = Timestamp{message.created_at()};
+  entry->start_before = Timestamp{message.start_before()};
   entry->status = decoder.enumeration(message.status(), core::Status::Lost, "status");
   entry->result = decoder.enumeration(message.result(), core::ExecuteResult::Timeout, "result");
   entry->reason = std::move(*message.mutable_reason());

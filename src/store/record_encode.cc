@@ -166,6 +166,7 @@ void fill(wire::JournalEntry* out, const core::JournalEntry& entry) {
   out->set_timeout(entry.timeout.us);
   out->set_requested_by(entry.requested_by);
   out->set_created_at(entry.created_at.us);
+  out->set_start_before(entry.start_before.us);
   out->set_status(to_wire<wire::Status>(entry.status));
   out->set_result(to_wire<wire::ExecuteResult>(entry.result));
   out->set_reason(entry.reason);

@@ -139,7 +139,9 @@ void send_to_agent(Step& step, const ActionPtr& action) {
     next.owner = agent->identity.name;
     sent = step.put(std::move(next), nullptr);
   }
-  step.send(session->id, SendSchedule{sent});
+  // Not before a moment has passed: zero would mean that there is no limit.
+  const Duration left = std::max(sent->deadline - step.now, Duration::millis(1));
+  step.send(session->id, SendSchedule{sent, sent->deadline.is_set() ? left : Duration{}});
 }
 
 void send_dispatchable(Step& step) {

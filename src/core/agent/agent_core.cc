@@ -10,6 +10,8 @@
 namespace muster::core::agent {
 namespace {
 
+constexpr Duration kStartWithinMax = Duration::days(36'500);
+
 // Who asked for the cancellation is known here only; how the process went is known to the runner.
 std::string end_reason(const JournalEntry& entry, Status status, const std::string& reason) {
   if (status != Status::Cancelled || entry.control_reason.empty()) return reason;
@@ -121,6 +123,9 @@ JournalEntryPtr AgentCore::make_entry(Timestamp now, const Schedule& action, Ori
   entry->timeout = action.timeout.us > 0 ? action.timeout : options_.default_timeout;
   entry->requested_by = action.requested_by;
   entry->created_at = action.created_at.is_set() ? action.created_at : now;
+  if (action.start_within.us > 0) {
+    entry->start_before = now + std::min(action.start_within, kStartWithinMax);
+  }
   return entry;
 }
 
@@ -167,7 +172,25 @@ void AgentCore::start(Timestamp now, const JournalEntryPtr& entry, AgentEffects&
   put(std::move(running), out);
 }
 
+// It waited for longer than the controller did, which has given it up.
+void AgentCore::end_late(Timestamp now, const JournalEntryPtr& entry, AgentEffects& out) {
+  auto late = std::make_shared<JournalEntry>(*entry);
+  late->status = Status::Failed;
+  late->result = ExecuteResult::Timeout;
+  late->reason = "not started in time: the agent was down, or busy with others";
+  late->stop_time = now;
+  out.messages.push_back(SendReport{to_agent_action(*late, late->origin == Origin::Agent)});
+  put(std::move(late), out);
+}
+
 void AgentCore::start_next(Timestamp now, AgentEffects& out) {
+  while (!slot_ && !queue_.empty()) {
+    const auto first = find(queue_.begin()->second);
+    const bool is_late =
+        first->status == Status::New && first->start_before.is_set() && now >= first->start_before;
+    if (!is_late) break;
+    end_late(now, first, out);
+  }
   if (slot_ || queue_.empty()) return;
   const auto entry = find(queue_.begin()->second);
   if (entry->status == Status::New) {

@@ -45,6 +45,8 @@ struct AgentCoreOptions {
 //    the agent's own is acknowledged by the controller too, and kept until then.
 //  - CANCEL of a New entry ends it at once; of a running one it goes to the runner, and the entry
 //    ends when the runner says so. A run that ends Ok in spite of it has succeeded.
+//  - What the controller has given up waiting for does not start: an entry that is not started
+//    within its time ends as Failed, with result Timeout, when its turn comes.
 //  - Nothing starts before the executor has said that the run before ended. A run that does not end
 //    within its timeout and `overrun_grace` is cancelled; after a further `overrun_grace` its entry
 //    is Failed with result Timeout, so that the controller can go on, but the queue stays blocked
@@ -105,6 +107,7 @@ class AgentCore {
   void refuse(Timestamp now, const JournalEntryPtr& entry, const Error& why, AgentEffects& out);
   void start(Timestamp now, const JournalEntryPtr& entry, AgentEffects& out);
   void start_next(Timestamp now, AgentEffects& out);
+  void end_late(Timestamp now, const JournalEntryPtr& entry, AgentEffects& out);
   void attach(Timestamp now, const JournalEntryPtr& entry, AgentEffects& out);
   JournalEntryPtr entry_to_attach() const;
   void put(JournalEntryPtr entry, AgentEffects& out);

@@ -220,5 +220,42 @@ TEST_F(AgentCoreTest, RestartKeepsTheOrderOfArrival) {
   EXPECT_THAT(order, ElementsAre(id_of(5), id_of(3), id_of(9), id_of(1)));
 }
 
+Schedule schedule_within(std::uint64_t n, Duration start_within) {
+  Schedule made = schedule(n);
+  made.start_within = start_within;
+  return made;
+}
+
+TEST_F(AgentCoreTest, WhatWaitedForTooLongDoesNotStart) {
+  step(schedule(1));
+  step(schedule_within(2, Duration::seconds(30)));
+  step(schedule_within(3, Duration::seconds(31)));
+  step(schedule_within(4, Duration::seconds(30)));
+  now_ = now_ + Duration::seconds(30);
+  const auto effects = step(ended(1));
+  EXPECT_EQ(status(2), Status::Failed);
+  EXPECT_EQ(core_->find(id_of(2))->result, ExecuteResult::Timeout);
+  EXPECT_THAT(started(effects), ElementsAre(id_of(3)));
+  EXPECT_THAT(reports(effects), SizeIs(3)) << "1 has ended, 2 was late, 3 runs";
+  step(ended(3));
+  EXPECT_EQ(status(4), Status::Failed);
+}
+
+TEST_F(AgentCoreTest, AnAgentThatWasDownForTooLongDoesNotStartWhatItHad) {
+  step(schedule(1));
+  step(schedule_within(2, Duration::seconds(30)));
+  step(schedule(3));
+  step(ended(1));
+  step(ended(2));
+  step(schedule_within(4, Duration::seconds(30)));
+  step(schedule(5));
+  now_ = now_ + Duration::minutes(5);
+  restart();
+  const auto effects = step(ended(3));
+  EXPECT_EQ(status(2), Status::Succeeded);
+  EXPECT_EQ(status(4), Status::Failed);
+  EXPECT_THAT(started(effects), ElementsAre(id_of(5)));
+}
+
 }  // namespace
 }  // namespace muster::core::agent

@@ -29,6 +29,7 @@ struct Schedule {
   Duration timeout;
   std::string requested_by;
   Timestamp created_at;
+  Duration start_within = {};  // of its arrival; zero: no limit
 };
 struct SignalFromController {
   ActionId id;

@@ -21,6 +21,7 @@ struct JournalEntry {
   Duration timeout;
   std::string requested_by;
   Timestamp created_at;
+  Timestamp start_before;  // by this machine's clock; unset: no limit
 
   Status status = Status::New;  // New, Running, Suspended or final (never Lost)
   ExecuteResult result = ExecuteResult::Ok;
