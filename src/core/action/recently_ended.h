@@ -25,8 +25,6 @@ class RecentlyEnded {
   // Adds what was asked for, and puts newer versions in the place of older ones.
   void complete(const Lookup& asked, std::vector<ActionPtr>& found) const;
 
-  std::size_t size() const { return ended_.size(); }
-
  private:
   struct Entry {
     LookupId newest = 0;
