@@ -30,10 +30,10 @@ enum class Point : std::uint8_t {
 
 // What every part of a simulated world shares. Owned by the World; single-threaded.
 struct Context {
-  Context(std::uint64_t seed_in, Swarm swarm_in, Bug bug_in, Timestamp start)
+  Context(std::uint64_t seed_in, const Swarm& swarm_in, Bug bug_in, Timestamp start)
       : seed(seed_in),
         bug(bug_in),
-        swarm(std::move(swarm_in)),
+        swarm(swarm_in),
         queue(start),
         random(mix(seed_in ^ 0x77)),
         began(start) {}

@@ -49,8 +49,8 @@ struct ExhaustiveResult {
 struct ExhaustiveOptions {
   Bug bug = Bug::None;
   bool pairs = false;  // also every two troubles together
-  // Told after each scenario and trouble how many points it had; with pairs those are what the
-  // second trouble was tried with. Empty: not told.
+  // Told of each scenario and trouble how many points it had, once all of them were tried, with
+  // pairs each with every second trouble. Empty: not told.
   std::function<void(std::string_view scenario, const Trouble& trouble, std::uint64_t points)>
       progress;
 };

@@ -13,7 +13,7 @@ struct PlannedAction {
   std::string_view name;
   std::string_view kind;
   int agent = -1;  // -1: on the controller
-  std::string_view after;
+  std::string_view after = {};
   int takes_ms = 200;
   std::uint32_t attempts = 1;
   bool fails = false;
@@ -33,71 +33,50 @@ struct PlannedLocal {
 struct Plan {
   Scenario scenario;
   std::vector<PlannedAction> actions;
-  std::vector<PlannedSignal> signals;
-  std::vector<PlannedLocal> locals;
-  std::vector<int> refreshes_ms;
+  std::vector<PlannedSignal> signals = {};
+  std::vector<PlannedLocal> locals = {};
+  std::vector<int> refreshes_ms = {};
 };
 
 std::vector<Plan> plans() {
   return {
       {.scenario = {"one", "one action on one agent"},
-       .actions = {{.name = "a", .kind = "exec", .agent = 0, .after = ""}},
-       .signals = {},
-       .locals = {},
-       .refreshes_ms = {}},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0}}},
       {.scenario = {"chain", "two agents and the controller, one after the other"},
-       .actions = {{.name = "a", .kind = "exec", .agent = 0, .after = ""},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0},
                    {.name = "b", .kind = "exec", .agent = 1, .after = "a"},
-                   {.name = "c", .kind = "sleep", .agent = -1, .after = "b"}},
-       .signals = {},
-       .locals = {},
-       .refreshes_ms = {}},
+                   {.name = "c", .kind = "sleep", .agent = -1, .after = "b"}}},
       {.scenario = {"queue", "three actions wait for one agent, which is synced meanwhile"},
-       .actions = {{.name = "a", .kind = "exec", .agent = 0, .after = ""},
-                   {.name = "b", .kind = "exec", .agent = 0, .after = ""},
-                   {.name = "c", .kind = "noop", .agent = 0, .after = ""}},
-       .signals = {},
-       .locals = {},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0},
+                   {.name = "b", .kind = "exec", .agent = 0},
+                   {.name = "c", .kind = "noop", .agent = 0}},
        .refreshes_ms = {100, 300}},
       {.scenario = {"retry", "an action that fails and is tried again, and what depends on it"},
        .actions = {{.name = "a",
                     .kind = "exec",
                     .agent = 0,
-                    .after = "",
                     .takes_ms = 100,
                     .attempts = 3,
                     .fails = true},
-                   {.name = "b", .kind = "exec", .agent = 0, .after = "a"}},
-       .signals = {},
-       .locals = {},
-       .refreshes_ms = {}},
+                   {.name = "b", .kind = "exec", .agent = 0, .after = "a"}}},
       {.scenario = {"signals", "a run is suspended, resumed and cancelled; one that waits, too"},
-       .actions = {{.name = "a", .kind = "exec", .agent = 0, .after = "", .takes_ms = 60'000},
-                   {.name = "b", .kind = "exec", .agent = 0, .after = ""}},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0, .takes_ms = 60'000},
+                   {.name = "b", .kind = "exec", .agent = 0}},
        .signals = {{.at_ms = 500, .action = 0, .signal = core::Signal::Suspend},
                    {.at_ms = 900, .action = 0, .signal = core::Signal::Resume},
                    {.at_ms = 1300, .action = 0, .signal = core::Signal::Cancel},
-                   {.at_ms = 1500, .action = 1, .signal = core::Signal::Cancel}},
-       .locals = {},
-       .refreshes_ms = {}},
+                   {.at_ms = 1500, .action = 1, .signal = core::Signal::Cancel}}},
       {.scenario = {"local", "the agent has an action of its own, and one with the same id"},
-       .actions = {{.name = "a", .kind = "exec", .agent = 0, .after = ""},
-                   {.name = "b", .kind = "exec", .agent = 0, .after = ""}},
-       .signals = {},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0},
+                   {.name = "b", .kind = "exec", .agent = 0}},
        .locals = {{.at_ms = 1, .agent = 0, .takes_id = true},
                   {.at_ms = 150, .agent = 0, .takes_id = false}},
        .refreshes_ms = {400}},
       {.scenario = {"repeat",
                     "a repeated action, and then an agent's own with its id, tried again"},
-       .actions = {{.name = "a",
-                    .kind = "exec",
-                    .agent = 0,
-                    .after = "",
-                    .takes_ms = 100,
-                    .interval_ms = 3000}},
+       .actions = {{.name = "a", .kind = "exec", .agent = 0, .takes_ms = 100, .interval_ms = 3000}},
        .signals = {{.at_ms = 7000, .action = 0, .signal = core::Signal::Cancel}},
-       .locals = {{.at_ms = 4500, .agent = 0, .takes_id = true, .asks_for_retry = true}},
-       .refreshes_ms = {}},
+       .locals = {{.at_ms = 4500, .agent = 0, .takes_id = true, .asks_for_retry = true}}},
   };
 }
 
